@@ -1,0 +1,170 @@
+/** The composition root: from a resolved pipeline to the parts that run it. */
+import { join } from 'node:path';
+import { FolderCheckpointStore } from './checkpoint/store.ts';
+import { lockState } from './checkpoint/lock.ts';
+import { BatchWork } from './engine/batch-work.ts';
+import { DeadLetters } from './engine/dead-letters.ts';
+import type { PipelineParts, Progress, RunSummary } from './engine/run-pipeline.ts';
+import { supervise } from './engine/supervise.ts';
+import { systemClock, type Clock } from './lib/clock.ts';
+import { PipelineError } from './model/errors.ts';
+import type { EventListener } from './model/event.ts';
+import type { Sink } from './model/sink.ts';
+import type { PipelineSpec } from './model/spec.ts';
+import type { Source } from './model/source.ts';
+import type { Stage } from './model/stage.ts';
+import { objectTypeOf } from './model/target-name.ts';
+import { EventSink } from './sinks/event-bus/sink.ts';
+import { IcebergSink } from './sinks/iceberg/sink.ts';
+import { parsePosition } from './sources/debezium-files/position.ts';
+import { DebeziumFiles } from './sources/debezium-files/source.ts';
+import { chooseTables, type MappingWish, type TableChoice } from './sources/debezium-files/tables.ts';
+import { Database } from './sql/database.ts';
+import { Dedup } from './stages/dedup/stage.ts';
+import { mappingOf, needsBefore, Targets } from './stages/routing.ts';
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: (progress: Progress) => void;
+  readonly listeners?: readonly EventListener[];
+  readonly clock?: Clock;
+  /** Takes the place of the pipeline's own source: see `dlq replay`. */
+  readonly source?: (context: SourceContext) => Source;
+}
+
+export interface SourceContext {
+  readonly db: Database;
+  readonly choice: TableChoice;
+  readonly needsBefore: boolean;
+  readonly spoolDir: string;
+  readonly deadLetters: DeadLetters;
+}
+
+/** Memory that the engine may take before it spills, in bytes: with the process around it, under a gibibyte. */
+const ENGINE_MEMORY_BYTES = 640e6;
+const SEGMENT_BYTES = 64 << 20;
+const IN_PLACE_BYTES = 448 << 20;
+
+export interface StateFolders {
+  readonly checkpoints: string;
+  readonly deadLetters: string;
+  readonly spool: string;
+  readonly spill: string;
+  readonly dedup: string;
+  readonly events: string;
+}
+
+export function stateFolders(stateDir: string): StateFolders {
+  return {
+    checkpoints: join(stateDir, 'checkpoints'),
+    deadLetters: join(stateDir, 'dead-letters'),
+    spool: join(stateDir, 'spool'),
+    spill: join(stateDir, 'spill'),
+    dedup: join(stateDir, 'dedup'),
+    events: join(stateDir, 'events'),
+  };
+}
+
+/**
+ * Runs a pipeline in this process until its source ends or the signal aborts.
+ *
+ * @throws E_PIPELINE_LOCKED while another process runs it, and whatever stops the pipeline
+ */
+export async function run(spec: PipelineSpec, options: RunOptions = {}): Promise<RunSummary> {
+  const folders = stateFolders(spec.checkpoint.state_dir);
+  await using db = await Database.open({ spillDir: folders.spill, memoryLimitBytes: ENGINE_MEMORY_BYTES });
+  const unlock = await lockState(db, spec.checkpoint.state_dir, spec.pipeline_id);
+  const parts = makeParts(spec, db, options);
+  try {
+    return await supervise(parts, spec.error_handling, options.signal ?? new AbortController().signal);
+  } finally {
+    for (const part of [parts.source, ...parts.stages, ...parts.sinks]) await part[Symbol.asyncDispose]();
+    await unlock();
+  }
+}
+
+function makeParts(spec: PipelineSpec, db: Database, options: RunOptions): PipelineParts {
+  const clock = options.clock ?? systemClock;
+  const folders = stateFolders(spec.checkpoint.state_dir);
+  const listeners = options.listeners ?? [];
+  const hasEvents = spec.sink.event_bus_enabled || listeners.length > 0;
+  const deadLetters = new DeadLetters({ folder: folders.deadLetters, targetKey: (table, key) => targetKey(spec, table, key) });
+  const targets = new Targets(db, spec, hasEvents);
+  const stages: Stage[] = [];
+  const { deduplication } = spec.processing;
+  if (deduplication.enabled) stages.push(new Dedup({ db, windowMs: deduplication.window_ms, stateDir: folders.dedup }));
+  const policy = { ...spec.error_handling, on_truncate: spec.source.on_truncate };
+  const context = { db, choice: choiceOf(spec), needsBefore: needsBefore(spec, hasEvents), spoolDir: folders.spool, deadLetters };
+  return {
+    source: (options.source ?? ((c) => makeSource(spec, c, clock)))(context),
+    work: new BatchWork({ db, targets: (view) => targets.of(view), stages, deadLetters, policy }),
+    stages,
+    sinks: makeSinks(spec, db, clock, listeners),
+    checkpoints: new FolderCheckpointStore(folders.checkpoints),
+    deadLetters,
+    clock,
+    schedule: spec.checkpoint,
+    progress: options.progress ?? (() => {}),
+  };
+}
+
+function makeSource(spec: PipelineSpec, context: SourceContext, clock: Clock): Source {
+  const { source, checkpoint } = spec;
+  if (source.source_type !== 'debezium_json' || source.path === undefined) {
+    throw new PipelineError('E_CONFIG_UNSUPPORTED', `source_type ${source.source_type} cannot be run by this version`);
+  }
+  return new DebeziumFiles({
+    db: context.db,
+    clock,
+    path: source.path,
+    isWatching: source.watch,
+    choice: context.choice,
+    needsBefore: context.needsBefore,
+    hasOneTarget: spec.processing.routes.length === 0,
+    spoolDir: context.spoolDir,
+    segmentBytes: Math.min(SEGMENT_BYTES, checkpoint.max_bytes ?? SEGMENT_BYTES),
+    inPlaceBytes: checkpoint.max_bytes === undefined ? IN_PLACE_BYTES : Math.min(IN_PLACE_BYTES, checkpoint.max_bytes),
+    maxLineBytes: source.max_line_bytes,
+    maxNesting: source.max_nesting,
+  });
+}
+
+function makeSinks(spec: PipelineSpec, db: Database, clock: Clock, listeners: readonly EventListener[]): Sink[] {
+  const { sink } = spec;
+  const sinks: Sink[] = [];
+  const describePosition = (position: string): string => JSON.stringify(parsePosition(position).current ?? {});
+  if (sink.iceberg_enabled) {
+    sinks.push(new IcebergSink({ db, warehouse: sink.iceberg_warehouse, pipelineId: spec.pipeline_id, clock, describePosition }));
+  }
+  const isMapped = spec.processing.schema_mapping !== undefined;
+  if (isMapped && (sink.event_bus_enabled || listeners.length > 0)) {
+    const path = sink.event_bus_enabled ? sink.event_bus.path : null;
+    const pendingDir = path === null ? stateFolders(spec.checkpoint.state_dir).events : join(path, '.pending');
+    sinks.push(new EventSink({ db, pipelineId: spec.pipeline_id, path, pendingDir, listeners }));
+  }
+  return sinks;
+}
+
+/** What the pipeline wants of the feed's tables. */
+export function choiceOf(spec: PipelineSpec): TableChoice {
+  const { schema_mapping: mappings, filter, routes } = spec.processing;
+  const mapping = mappings === undefined ? null : (table: string): MappingWish | null => {
+    const found = mappingOf(spec, table);
+    if (found === null) return null;
+    const names = [...new Set([found.primary_key_field, ...found.field_mappings.map((field) => field.source_column)])];
+    const key = [found.primary_key_field];
+    // Predicates may name any column of the source, so then all of them are read.
+    const needed = filter === undefined && routes.length === 0 ? names : null;
+    const converted = found.field_mappings.filter((field) => field.type_conversion !== undefined);
+    const isTyped = names.every((name) => converted.some((field) => field.source_column === name) && name !== found.primary_key_field);
+    return { columns: isTyped ? names.map((name) => ({ name, type: 'string' as const, nullable: true })) : null, needed, key };
+  };
+  return chooseTables({ tables: spec.source.tables, mapping, mapped: (mappings ?? []).map((m) => m.source_table) });
+}
+
+function targetKey(spec: PipelineSpec, table: string, key: string): string {
+  const mapping = mappingOf(spec, table);
+  if (mapping === null) return key;
+  return mapping.rid_template.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)).replaceAll('{pk}', key);
+}
+

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import avsc from 'avsc';
+import { decompress as unzstd } from 'fzstd';
+import { PipelineError } from '../../model/errors.ts';
+
+/*
+ * Avro object container file (Avro 1.11 spec, Object Container Files):
+ *   magic     'Obj' 01
+ *   metadata  map<bytes>: avro.schema, avro.codec, and the file's own keys
+ *   sync      16 bytes
+ *   block*    long count · long length · length bytes (through the codec) · sync
+ *
+ * avsc's own container encoder drops attributes it does not know, `field-id` among them, so the container is made here
+ * around its record types. A `long` is a bigint: snapshot ids do not fit a double.
+ */
+
+/** An Avro schema, as its JSON form. */
+export type AvroSchema = string | readonly AvroSchema[] | { readonly [attribute: string]: unknown };
+
+export interface AvroFile {
+  readonly schema: AvroSchema;
+  readonly metadata: ReadonlyMap<string, string>;
+  /** One object a record, fields by their Avro names; longs are bigints, bytes are Buffers. */
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+}
+
+const MAGIC = Buffer.from([0x4f, 0x62, 0x6a, 0x01]);
+const BLOCK_BYTES = 64_000;
+
+const longType = avsc.types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(value);
+    return bytes;
+  },
+  fromJSON: BigInt,
+  toJSON: Number,
+  isValid: (value: unknown) => typeof value === 'bigint',
+  compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
+});
+
+const metadataType = avsc.Type.forSchema({ type: 'map', values: 'bytes' });
+
+function recordType(schema: AvroSchema): avsc.Type {
+  return avsc.Type.forSchema(schema as avsc.Schema, {
+    registry: { long: longType },
+    wrapUnions: false,
+  });
+}
+
+/** Encodes records into one container file, deflated. `metadata` holds the file's own keys. */
+export function writeAvro(
+  schema: AvroSchema,
+  metadata: ReadonlyMap<string, string>,
+  records: readonly object[],
+): Buffer {
+  const type = recordType(schema);
+  const sync = randomBytes(16);
+  const header: Record<string, Buffer> = {
+    'avro.schema': Buffer.from(JSON.stringify(schema)),
+    'avro.codec': Buffer.from('deflate'),
+  };
+  for (const [key, value] of metadata) header[key] = Buffer.from(value);
+  const parts = [MAGIC, metadataType.toBuffer(header), sync];
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const flush = (): void => {
+    if (pending.length === 0) return;
+    const body = deflateRawSync(Buffer.concat(pending));
+    parts.push(varint(pending.length), varint(body.length), body, sync);
+    pending = [];
+    pendingBytes = 0;
+  };
+  for (const record of records) {
+    const bytes = type.toBuffer(record);
+    pending.push(bytes);
+    pendingBytes += bytes.length;
+    if (pendingBytes >= BLOCK_BYTES) flush();
+  }
+  flush();
+  return Buffer.concat(parts);
+}
+
+/**
+ * Decodes a container file by the schema that it carries.
+ * @throws E_TABLE_METADATA for a damaged file, E_CONFIG_UNSUPPORTED for a codec other than null, deflate, zstandard
+ */
+export function readAvro(bytes: Uint8Array, path: string): AvroFile {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    return decode(buffer, path);
+  } catch (cause) {
+    if (cause instanceof PipelineError) throw cause;
+    throw new PipelineError('E_TABLE_METADATA', `${path} is not a whole Avro file: ${String(cause)}`, { cause });
+  }
+}
+
+function decode(buffer: Buffer, path: string): AvroFile {
+  if (!buffer.subarray(0, 4).equals(MAGIC)) throw new Error('wrong magic');
+  const header = metadataType.decode(buffer, 4) as { value: Record<string, Buffer>; offset: number };
+  const metadata = new Map(Object.entries(header.value).map(([k, v]) => [k, v.toString('utf8')]));
+  const schema = JSON.parse(metadata.get('avro.schema') ?? '') as AvroSchema;
+  const type = recordType(schema);
+  const inflate = decoderOf(metadata.get('avro.codec') ?? 'null', path);
+  const sync = buffer.subarray(header.offset, header.offset + 16);
+  const records: Readonly<Record<string, unknown>>[] = [];
+  let offset = header.offset + 16;
+  while (offset < buffer.length) {
+    const count = readVarint(buffer, offset);
+    const length = readVarint(buffer, count.next);
+    const end = length.next + length.value;
+    if (!buffer.subarray(end, end + 16).equals(sync)) throw new Error(`no sync marker at byte ${end}`);
+    const block = inflate(buffer.subarray(length.next, end));
+    let at = 0;
+    for (let i = 0; i < count.value; i++) {
+      const record = type.decode(block, at) as { value: Record<string, unknown>; offset: number };
+      if (record.offset < 0) throw new Error('a block ends inside a record');
+      records.push(record.value);
+      at = record.offset;
+    }
+    offset = end + 16;
+  }
+  return { schema, metadata, records };
+}
+
+function decoderOf(codec: string, path: string): (block: Buffer) => Buffer {
+  if (codec === 'null') return (block) => block;
+  if (codec === 'deflate') return (block) => inflateRawSync(block);
+  if (codec === 'zstandard') return (block) => Buffer.from(unzstd(block));
+  throw new PipelineError('E_CONFIG_UNSUPPORTED', `${path} is compressed with ${codec}, which is not supported`);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = BigInt(value) * 2n; // zigzag of a number that is never negative
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+  bytes.push(Number(rest));
+  return Buffer.from(bytes);
+}
+
+function readVarint(buffer: Buffer, offset: number): { value: number; next: number } {
+  let result = 0n;
+  let next = offset;
+  for (let shift = 0n; ; shift += 7n) {
+    const byte = buffer[next++];
+    if (byte === undefined || shift > 63n) throw new Error('the file ends inside a block');
+    result |= BigInt(byte & 127) << shift;
+    if (byte < 128) break;
+  }
+  const value = Number((result >> 1n) ^ -(result & 1n));
+  if (value < 0) throw new Error('a block has a negative length');
+  return { value, next };
+}

@@ -1,0 +1,71 @@
+/** Ontology events as JSON text, made by the engine: a row of changes becomes one line, two where its key moved. */
+import { KIND, type ChangeColumn, type Changes } from '../../model/change.ts';
+import type { ColumnType } from '../../model/types.ts';
+import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+
+/**
+ * `SELECT ord, part, line`: the line of each event from its `time` on, without the braces and the head that hold its id
+ * (see {@link numbered}). `part` orders the two events of a moved key.
+ *
+ * @param places a relation `(ord, file, line, byte)`
+ */
+export function eventBodies(changes: Changes, places: Sql): Sql {
+  const properties = changes.columns.filter((c) => !c.isKey);
+  const rid = changes.columns.find((c) => c.isKey) as ChangeColumn;
+  const values = properties.map((c) => sql`${jsonField(c.name)} || coalesce(${jsonValue(id(c.field), c.type)}, 'null') AS ${id(`p_${c.field}`)}`);
+  const flags = properties.flatMap((c) => (c.changedField === null ? [] : [id(c.changedField)]));
+  const rows = sql`SELECT c.kind, c.ts, c.moved, ${changes.ord.text === 'rowid' ? raw('c.rowid') : raw('c.ord')} AS ord,
+      to_json(${id('c', rid.field)})::VARCHAR AS rid, to_json(${id('c', rid.oldField ?? rid.field)})::VARCHAR AS old_rid,
+      ${join([...values, ...flags])}, p.file, p.line, p.byte
+    FROM ${id(changes.relation)} c, ${places} p
+    WHERE p.ord = ${changes.ord.text === 'rowid' ? raw('c.rowid') : raw('c.ord')} AND c.kind IN (${KIND.create}, ${KIND.update}, ${KIND.delete})`;
+  const all = properties.length === 0 ? sql`'{}'` : sql`'{' || ${join(properties.map((c) => id(`p_${c.field}`)), " || ',' || ")} || '}'`;
+  const some = flags.length === 0 ? sql`'{}'` : sql`'{' || concat_ws(',', ${join(properties.map((c) => sql`CASE WHEN ${id(c.changedField ?? '')} THEN ${id(`p_${c.field}`)} END`))}) || '}'`;
+  const event = (operation: Sql, ridText: Sql, shown: Sql, after: Sql, type: Sql): Sql => sql`'"type":"' || ${type} || '","subject":' || ${ridText}
+    || ',"time":"' || strftime(make_timestamp(coalesce(ts, 0) * 1000), '%Y-%m-%dT%H:%M:%S.%gZ') || '","datacontenttype":"application/json","data":{"operation":"' || ${operation}
+    || '","object_type_rid":' || ${jsonText(changes.objectType ?? '')} || ',"instance_rid":' || ${ridText} || ',"properties":' || ${shown}
+    || ',"source_timestamp":' || coalesce(ts::VARCHAR, 'null') || ',"source_table":' || ${jsonText(changes.source)} || ',"after":' || ${after}
+    || ',"position":{"file":' || to_json(file)::VARCHAR || ',"line":' || line::VARCHAR || ',"byte":' || byte::VARCHAR || '}}'`;
+  const plain = sql`SELECT ord, 1 AS part, ${event(
+    sql`CASE kind WHEN ${KIND.create} THEN 'create' WHEN ${KIND.update} THEN 'update' ELSE 'delete' END`,
+    raw('rid'),
+    sql`CASE kind WHEN ${KIND.create} THEN ${all} WHEN ${KIND.update} THEN ${some} ELSE '{}' END`,
+    sql`CASE WHEN kind = ${KIND.delete} THEN 'null' ELSE ${all} END`,
+    sql`CASE kind WHEN ${KIND.create} THEN 'InstanceCreated' WHEN ${KIND.update} THEN 'InstanceUpdated' ELSE 'InstanceDeleted' END`,
+  )} AS line FROM rows WHERE ${changes.hasMoves ? raw('NOT moved') : raw('TRUE')} AND (kind <> ${KIND.update} OR ${flags.length === 0 ? raw('FALSE') : join(flags, ' OR ')})`;
+  if (!changes.hasMoves) return sql`WITH rows AS (${rows}) ${plain}`;
+  const gone = sql`SELECT ord, 0 AS part, ${event(sql`'delete'`, raw('old_rid'), sql`'{}'`, sql`'null'`, sql`'InstanceDeleted'`)} AS line FROM rows WHERE moved`;
+  const come = sql`SELECT ord, 1 AS part, ${event(sql`'create'`, raw('rid'), all, all, sql`'InstanceCreated'`)} AS line FROM rows WHERE moved AND kind <> ${KIND.delete}`;
+  return sql`WITH rows AS MATERIALIZED (${rows}) ${join([plain, gone, come], ' UNION ALL ')}`;
+}
+
+/** Whole lines, numbered after `before` events; ids are `<prefix>-<number>`. */
+export function numbered(bodies: Sql, head: { readonly source: string; readonly idPrefix: string; readonly before: number; readonly isOrdered: boolean }): Sql {
+  const order = head.isOrdered ? raw('') : raw('ORDER BY ord, part');
+  const start = `{"specversion":"1.0","source":${JSON.stringify(head.source)},"id":${JSON.stringify(`${head.idPrefix}-`).slice(0, -1)}`;
+  return sql`SELECT ${start} || (${head.before} + row_number() OVER (${order})) || '",' || line || '}' AS line FROM (${bodies}) ${order}`;
+}
+
+const jsonText = (text: string): Sql => sql`${JSON.stringify(text)}`;
+const jsonField = (name: string): Sql => sql`${`${JSON.stringify(name)}:`}`;
+
+/** VARCHAR of a value as JSON: longs in full digits, decimals as strings, instants with Z and microseconds, bytes as base64. */
+function jsonValue(value: Sql, type: ColumnType): Sql {
+  switch (type) {
+    case 'boolean':
+    case 'int':
+    case 'long':
+      return sql`${value}::VARCHAR`;
+    case 'float':
+    case 'double':
+      return sql`CASE WHEN isfinite(${value}) THEN ${value}::VARCHAR ELSE '"' || CASE WHEN isnan(${value}) THEN 'NaN' WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END || '"' END`;
+    case 'string':
+      return sql`to_json(${value})::VARCHAR`;
+    case 'timestamptz':
+      return sql`'"' || strftime(${value} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') || '"'`;
+    case 'timestamp':
+      return sql`'"' || strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f') || '"'`;
+    default:
+      return type === 'binary' || type.startsWith('fixed') ? sql`'"' || to_base64(${value}) || '"'` : sql`'"' || ${value}::VARCHAR || '"'`;
+  }
+}

@@ -1,0 +1,100 @@
+/** Changes of one target between two checkpoints, folded by key batch by batch. */
+import { KIND, type Changes, type ChangeColumn } from '../../model/change.ts';
+import type { ColumnType } from '../../model/types.ts';
+import { duckdbType } from '../../sql/casts.ts';
+import type { Database } from '../../sql/database.ts';
+import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+
+export interface AccumulatedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isKey: boolean;
+  readonly nullable: boolean;
+}
+
+/** Rows `(seq BIGINT, gone BOOLEAN, columns by name)`: of a key, the one with the greatest `seq` holds. */
+export class Accumulator {
+  readonly #db: Database;
+  readonly #table: string;
+  #columns: readonly AccumulatedColumn[] = [];
+  #isFolded = true;
+  #rows = 0;
+  isTruncated = false;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#table = db.name('accumulated');
+  }
+
+  get columns(): readonly AccumulatedColumn[] {
+    return this.#columns;
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows === 0 && !this.isTruncated;
+  }
+
+  /** @param base greater than every `seq` of batches before */
+  async add(changes: Changes, base: bigint): Promise<void> {
+    await this.#widen(changes.columns);
+    const { ord, relation, truncatedAt } = changes;
+    const keys = changes.columns.filter((c) => c.isKey);
+    const names = join(changes.columns.map((c) => id(c.name)));
+    if (truncatedAt !== null) {
+      await this.#db.run(sql`DELETE FROM ${id(this.#table)} WHERE seq < ${base + BigInt(truncatedAt) * 2n}`);
+      this.isTruncated = true;
+    }
+    const after = truncatedAt === null ? raw('') : sql` AND ${ord} > ${truncatedAt}`;
+    const rowsBefore = this.#rows;
+    if (changes.hasMoves) {
+      const old = join(changes.columns.map((c) => (c.oldField === null ? raw('NULL') : id(c.oldField))));
+      this.#rows += await this.#db.run(sql`INSERT INTO ${id(this.#table)} (seq, gone, ${names})
+        SELECT ${base} + ${ord} * 2, TRUE, ${old} FROM ${id(relation)} WHERE moved${after}`);
+    }
+    const isLast = sql`${ord} IN (SELECT max(${ord}) FROM ${id(relation)} WHERE kind <> ${KIND.truncate}${after} GROUP BY ${join(keys.map((c) => id(c.field)))})`;
+    this.#rows += await this.#db.run(sql`INSERT INTO ${id(this.#table)} (seq, gone, ${names})
+      SELECT ${base} + ${ord} * 2 + 1, kind IN (${KIND.delete}, ${KIND.silentDelete}), ${join(changes.columns.map((c) => id(c.field)))}
+      FROM ${id(relation)} WHERE ${isLast}`);
+    if (rowsBefore > 0 || changes.hasMoves) this.#isFolded = false;
+  }
+
+  /** A relation with one row of each key. */
+  async fold(): Promise<Sql> {
+    if (!this.#isFolded) {
+      const keys = join(this.#columns.filter((c) => c.isKey).map((c) => id(c.name)));
+      const folded = this.#db.name('folded');
+      await this.#db.run(sql`CREATE TABLE ${id(folded)} AS SELECT * FROM ${id(this.#table)}
+        WHERE seq IN (SELECT max(seq) FROM ${id(this.#table)} GROUP BY ${keys});
+        DROP TABLE ${id(this.#table)}; ALTER TABLE ${id(folded)} RENAME TO ${id(this.#table)}`);
+      this.#isFolded = true;
+    }
+    return id(this.#table);
+  }
+
+  async clear(): Promise<void> {
+    if (this.#columns.length > 0) await this.#db.run(sql`DROP TABLE IF EXISTS ${id(this.#table)}`);
+    this.#columns = [];
+    this.#rows = 0;
+    this.#isFolded = true;
+    this.isTruncated = false;
+  }
+
+  async #widen(columns: readonly ChangeColumn[]): Promise<void> {
+    const table = id(this.#table);
+    if (this.#columns.length === 0) {
+      const list = columns.map((c) => sql`${id(c.name)} ${duckdbType(c.type)}`);
+      await this.#db.run(sql`CREATE OR REPLACE TABLE ${table} (seq BIGINT, gone BOOLEAN, ${join(list)})`);
+      this.#columns = columns.map(plain);
+      return;
+    }
+    for (const column of columns) {
+      const known = this.#columns.find((c) => c.name === column.name);
+      if (known === undefined) {
+        await this.#db.run(sql`ALTER TABLE ${table} ADD COLUMN ${id(column.name)} ${duckdbType(column.type)}`);
+        this.#columns = [...this.#columns, plain(column)];
+      }
+    }
+  }
+}
+
+const plain = (c: ChangeColumn): AccumulatedColumn => ({ name: c.name, type: c.type, isKey: c.isKey, nullable: c.nullable });

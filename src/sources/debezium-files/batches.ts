@@ -1,0 +1,205 @@
+/** Batches of one segment: one, or more where a schema changes inside it. */
+import { stat } from 'node:fs/promises';
+import type { Place, Rejected, SourceView } from '../../model/change.ts';
+import { assert, PipelineError } from '../../model/errors.ts';
+import type { BatchEnd, ChangeBatch } from '../../model/source.ts';
+import { readLine } from '../../codecs/debezium-line.ts';
+import type { Column } from '../../model/types.ts';
+import type { Database } from '../../sql/database.ts';
+import { and, raw, sql, type Sql } from '../../sql/sql.ts';
+import { isUnreadable, type Landed } from './landed.ts';
+import { viewOf, type KnownTable, type Shape } from './landing.ts';
+import type { Segment } from './segments.ts';
+import type { Shapes } from './shapes.ts';
+import type { TableChoice } from './tables.ts';
+
+/** Where a batch ends inside a segment; null: with it. */
+export interface Cut {
+  readonly piece: number;
+  readonly byte: number;
+  readonly line: number;
+}
+
+export interface BatchContext {
+  readonly db: Database;
+  readonly segment: Segment;
+  readonly landed: Landed;
+  readonly shape: Shape;
+  /** Text of the key columns of a line, as far as it can be read. */
+  keyOf(table: string, bytes: Uint8Array): string | null;
+  /** Moves the source's position to the end of the batch and gives it. */
+  finish(cut: Cut | null, rejected: readonly Rejected[]): Promise<string>;
+}
+
+interface BatchParts {
+  readonly views: readonly SourceView[];
+  readonly startsSchema: boolean;
+  readonly warnings: readonly string[];
+  readonly from: Cut | null;
+  readonly to: Cut | null;
+  readonly unmapped: number;
+}
+
+/** @param landAfresh for a view that the engine could not read straight from the files */
+export function makeBatch(context: BatchContext, parts: BatchParts, landAfresh?: () => Promise<SourceView>): ChangeBatch {
+  const { landed, segment } = context;
+  return {
+    views: parts.views,
+    startsSchema: parts.startsSchema,
+    warnings: parts.warnings,
+    async recover(error) {
+      if (landAfresh === undefined || !isUnreadable(error)) throw error;
+      return await landAfresh();
+    },
+    lines: async (table, ordinals) => (await landed.lines(ordinals)).map((line) => ({ ...line, key: context.keyOf(table, line.bytes) })),
+    places: () => landed.places(),
+    async reread(view, ordinals) {
+      const rows = await context.db.rows(sql`SELECT ord FROM ${ordinals} ORDER BY ord`);
+      const table = await landed.reread(rows.map((row) => Number(row['ord'])));
+      if (table === null) return null;
+      return { ...view, from: table, where: sql`tbl = ${view.table}`, isOwn: null, ordinal: raw('ord'), isOdd: raw('FALSE') };
+    },
+    rejected: () => landed.rejected.filter((r) => isWithin(r, segment, parts.from, parts.to)),
+    async end(before): Promise<BatchEnd> {
+      if (segment.isInPlace) await checkUnchanged(segment);
+      const to = before === undefined ? parts.to : cutAt(segment, before);
+      const isLast = to === null;
+      const counts = {
+        bytes: isLast ? segment.bytes : 0,
+        tombstones: isLast ? landed.counts.tombstones : 0,
+        messages: isLast ? landed.counts.messages : 0,
+        unmapped: parts.unmapped + (isLast ? landed.counts.unmapped : 0),
+      };
+      return { counts, position: await context.finish(to, landed.rejected) };
+    },
+  };
+}
+
+/** The engine reads the one table straight from the files. */
+export function inlineView(table: KnownTable, shape: Shape, lines: Sql): SourceView {
+  return viewOf(table, shape, { from: sql`(${lines})`, where: null, hasOrdinal: false, isRaw: true });
+}
+
+interface Group {
+  readonly table: string;
+  readonly schema: string | null;
+  readonly first: number;
+  readonly rows: number;
+}
+
+/** Groups of a landed segment, in the order of their first row. */
+async function groupsOf(db: Database, landed: Landed): Promise<readonly Group[]> {
+  const rows = await db.rows(sql`SELECT tbl, schema_hash::VARCHAR AS schema, min(ord) AS first, count(*) AS n
+    FROM ${landed.from} WHERE tbl IS NOT NULL GROUP BY ALL ORDER BY first`);
+  return rows.map((row) => ({ table: String(row['tbl']), schema: row['schema'] as string | null, first: Number(row['first']), rows: Number(row['n']) }));
+}
+
+export type Settled = { readonly again: true } | { readonly again: false; readonly parts: readonly BatchParts[] };
+
+/**
+ * Looks at what has landed: which tables, under which schemas. `again` where columns came up that the shape lacks, so
+ * that the segment has to be landed once more.
+ */
+export async function settle(context: BatchContext, shapes: Shapes, choice: TableChoice, prepared: { startsSchema: boolean; warnings: readonly string[] }): Promise<Settled> {
+  const { db, landed } = context;
+  const groups = await groupsOf(db, landed);
+  const cuts: number[] = [];
+  const columnsOf = new Map<Group, readonly Column[]>();
+  let unmapped = 0;
+  for (const group of groups) {
+    const wanted = choice.of(group.table);
+    if (wanted === null) {
+      unmapped += group.rows;
+      continue;
+    }
+    const isKnown = shapes.table(group.table) !== null;
+    const columns = await groupColumns(context, shapes, group);
+    if (shapes.learn(group.table, columns) && isKnown && group.first > 0) cuts.push(group.first);
+    columnsOf.set(group, columns);
+  }
+  const now = shapes.shape();
+  if (now.names.some((name) => !context.shape.names.includes(name))) return { again: true };
+  return { again: false, parts: await partsOf(context, shapes, [...columnsOf], cuts, unmapped, prepared) };
+}
+
+async function groupColumns(context: BatchContext, shapes: Shapes, group: Group): Promise<readonly Column[]> {
+  const known = shapes.table(group.table);
+  if (group.schema === null && known !== null) return known.columns;
+  const [line] = group.schema === null ? [] : await context.landed.lines([group.first]);
+  const schema = (): string | null => {
+    const result = line === undefined ? null : readLine(line.bytes, { isFileStart: line.place.byte === 0 });
+    return result?.kind === 'envelope' ? result.envelope.schema : null;
+  };
+  const columns = shapes.columnsOf(group.table, group.schema ?? 'none', schema);
+  if (columns !== null) return columns;
+  if (known !== null) return known.columns;
+  throw new PipelineError('E_COLUMN_UNKNOWN', `the feed does not tell the columns of ${group.table}: give them under source.tables as columns:`, {
+    subject: { table: group.table },
+  });
+}
+
+async function partsOf(
+  context: BatchContext,
+  shapes: Shapes,
+  groups: readonly (readonly [Group, readonly Column[]])[],
+  cuts: readonly number[],
+  unmapped: number,
+  prepared: { startsSchema: boolean; warnings: readonly string[] },
+): Promise<readonly BatchParts[]> {
+  const { landed, shape, segment } = context;
+  const places = await landed.lines(cuts);
+  const bounds = cuts.map((ordinal): Cut => {
+    const line = places.find((l) => l.ordinal === ordinal);
+    assert(line !== undefined, 'a row of a landed segment has no line');
+    return cutAt(segment, line.place);
+  });
+  return [...cuts, null].map((end, i): BatchParts => {
+    const start = i === 0 ? null : (cuts[i - 1] ?? null);
+    const range = [...(start === null ? [] : [sql`ord >= ${start}`]), ...(end === null ? [] : [sql`ord < ${end}`])];
+    const views = groups.map(([group, columns]): SourceView => {
+      const table = { ...(shapes.table(group.table) as KnownTable), columns: typed(columns, shapes.table(group.table)?.columns ?? []) };
+      const where = and([sql`tbl = ${group.table}`, group.schema === null ? raw('schema_hash IS NULL') : sql`schema_hash = ${group.schema}::UBIGINT`, ...range]);
+      return viewOf(table, shape, { from: landed.from, where, hasOrdinal: true, isRaw: false });
+    });
+    return {
+      views,
+      startsSchema: i > 0 || prepared.startsSchema,
+      warnings: i === 0 ? prepared.warnings : [],
+      from: i === 0 ? null : (bounds[i - 1] ?? null),
+      to: end === null ? null : (bounds[i] ?? null),
+      unmapped: end === null ? unmapped : 0,
+    };
+  });
+}
+
+/** A schema's own encodings, under the table's types. */
+function typed(columns: readonly Column[], merged: readonly Column[]): readonly Column[] {
+  return columns.map((column) => {
+    const now = merged.find((m) => m.name === column.name);
+    return now === undefined ? column : { ...column, type: now.type, nullable: now.nullable };
+  });
+}
+
+async function checkUnchanged(segment: Segment): Promise<void> {
+  for (const { file } of segment.pieces) {
+    const now = await stat(file.path).catch(() => null);
+    if (now?.size === file.bytes) continue;
+    throw new PipelineError('E_SOURCE_READ', `${file.name} changed while it was read`, { subject: { file: file.name } });
+  }
+}
+
+function pieceAt(segment: Segment, place: Place): number {
+  return segment.pieces.findIndex((p) => p.file.name === place.file && place.byte >= p.byte && place.byte < p.byte + p.bytes);
+}
+
+function cutAt(segment: Segment, place: Place): Cut {
+  return { piece: pieceAt(segment, place), byte: place.byte, line: place.line - 1 };
+}
+
+function isWithin(rejected: Rejected, segment: Segment, from: Cut | null, to: Cut | null): boolean {
+  const piece = pieceAt(segment, rejected.place);
+  const isAfter = from === null || piece > from.piece || (piece === from.piece && rejected.place.byte >= from.byte);
+  const isBefore = to === null || piece < to.piece || (piece === to.piece && rejected.place.byte < to.byte);
+  return isAfter && isBefore;
+}
+

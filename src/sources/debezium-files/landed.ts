@@ -1,0 +1,248 @@
+/** A segment, landed as a relation of the flat shape, and the way back from its rows to their lines. */
+import type { LineLimits } from '../../codecs/debezium-line.ts';
+import type { Rejected } from '../../model/change.ts';
+import type { LineText } from '../../model/source.ts';
+import { createTextTable } from '../../sql/append.ts';
+import type { Database } from '../../sql/database.ts';
+import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+import { ExactLines, type ExactCounts } from './exact.ts';
+import { flatColumns, IS_ODD, readFiles, type Shape } from './landing.ts';
+import { linesOf, type Line } from './lines.ts';
+import { spool, type Piece, type Segment } from './segments.ts';
+import type { TableChoice } from './tables.ts';
+
+/** Consecutive rows of a landed relation that came from one piece. */
+interface Extent {
+  readonly piece: Piece;
+  readonly first: number;
+  readonly rows: number;
+  /** Row numbers (in the piece) of the rows, where some lines of the piece became none; null: all did. */
+  readonly lineRows: readonly number[] | null;
+}
+
+export interface LandOptions {
+  readonly db: Database;
+  readonly segment: Segment;
+  readonly shape: Shape;
+  readonly choice: TableChoice;
+  readonly limits: Omit<LineLimits, 'isFileStart'>;
+  readonly spoolDir: string;
+  readonly schemaId: (schema: string) => string;
+}
+
+/** A stretch so short that reading it line by line is quick. */
+const EXACT_BYTES = 8 << 20;
+
+export class Landed {
+  readonly #options: LandOptions;
+  readonly #extents: Extent[] = [];
+  readonly #tables: string[] = [];
+  readonly #patches: Sql[] = [];
+  readonly counts: ExactCounts = { tombstones: 0, messages: 0, unmapped: 0 };
+  readonly rejected: Rejected[] = [];
+  #table: string | null = null;
+
+  constructor(options: LandOptions) {
+    this.#options = options;
+  }
+
+  /** Everything that landed, with `ord`. */
+  get from(): Sql {
+    if (this.#table === null) throw new Error('nothing has landed');
+    const good = sql`SELECT rowid AS ord, * FROM ${id(this.#table)} WHERE NOT (${IS_ODD})`;
+    return sql`(${join([good, ...this.#patches.map((patch) => sql`SELECT * FROM ${patch}`)], ' UNION ALL ')})`;
+  }
+
+  /** Lands the whole segment; lines that the engine refuses are read one by one. */
+  async land(): Promise<void> {
+    const { db, segment, shape } = this.#options;
+    const table = this.#newTable('landed');
+    this.#table = table;
+    const columns = flatColumns(shape).slice(1);
+    await db.run(sql`CREATE TABLE ${id(table)} (${join(columns.map(([name, type]) => sql`${id(name)} ${raw(type)}`))})`);
+    if (await this.#landFast(segment.paths)) {
+      await this.#extend(segment.pieces);
+      return void (await this.#patchOdd());
+    }
+    for (const piece of segment.pieces) {
+      const limits = { segmentBytes: EXACT_BYTES, inPlaceBytes: 0, maxLineBytes: 0, spoolDir: this.#options.spoolDir };
+      const cut = { ...piece.file, bytes: piece.byte + piece.bytes };
+      for await (const part of spool(cut, { byte: piece.byte, line: piece.line }, limits, true)) {
+        const [partPiece] = part.pieces;
+        if (partPiece === undefined) continue;
+        const whole = { ...partPiece, file: piece.file, isOpen: partPiece.isOpen && piece.isOpen };
+        if (await this.#landFast(part.paths)) await this.#extend([whole]);
+        else await this.#landExact(whole);
+      }
+    }
+    await this.#patchOdd();
+  }
+
+  /** For a relation that the engine reads straight from the files: `rows` rows, none of them landed here. */
+  async adopt(): Promise<void> {
+    await this.#extend(this.#options.segment.pieces);
+  }
+
+  async #landFast(paths: readonly string[]): Promise<boolean> {
+    const { db, shape, choice } = this.#options;
+    try {
+      await db.run(sql`INSERT INTO ${id(this.#table ?? '')} ${readFiles(paths, shape, choice)}`);
+      return true;
+    } catch (error) {
+      if (isUnreadable(error)) return false;
+      throw error;
+    }
+  }
+
+  async #landExact(piece: Piece): Promise<void> {
+    const { db } = this.#options;
+    const exact = this.#exact();
+    const lineRows: number[] = [];
+    const first = this.#nextOrdinal();
+    for await (const line of linesOf(piece)) {
+      if (exact.add(piece.file.name, line, first + lineRows.length)) lineRows.push(line.row);
+    }
+    if (exact.rows > 0) {
+      const rows = await exact.table(db);
+      await db.run(sql`INSERT INTO ${id(this.#table ?? '')} SELECT * EXCLUDE (ord) FROM ${rows} ORDER BY ord; DROP TABLE ${rows}`);
+    }
+    this.#extents.push({ piece, first, rows: lineRows.length, lineRows });
+    this.#take(exact);
+  }
+
+  // The share of each piece is only asked for where there are several: counting rows by file costs a second reading.
+  async #extend(pieces: readonly Piece[]): Promise<void> {
+    const { db } = this.#options;
+    for (const [i, piece] of pieces.entries()) {
+      const first = this.#nextOrdinal();
+      const isLast = i === pieces.length - 1;
+      const rows = isLast ? Infinity : Number((await db.one(sql`SELECT count(*) AS n FROM read_ndjson_objects(${piece.file.path})`))['n']);
+      this.#extents.push({ piece, first, rows, lineRows: null });
+    }
+    if (this.#table !== null) {
+      const total = Number((await db.one(sql`SELECT count(*) AS n FROM ${id(this.#table)}`))['n']);
+      const last = this.#extents.at(-1);
+      if (last !== undefined) this.#extents[this.#extents.length - 1] = { ...last, rows: total - last.first };
+    }
+  }
+
+  #nextOrdinal(): number {
+    const last = this.#extents.at(-1);
+    return last === undefined ? 0 : last.first + last.rows;
+  }
+
+  async #patchOdd(): Promise<void> {
+    const { db } = this.#options;
+    const odd = await db.rows(sql`SELECT rowid AS ord FROM ${id(this.#table ?? '')} WHERE ${IS_ODD} ORDER BY ord`);
+    if (odd.length === 0) return;
+    const patch = await this.reread(odd.map((row) => Number(row['ord'])));
+    if (patch !== null) this.#patches.push(patch);
+  }
+
+  /** Reads rows again, exactly, into a relation of their own; null where none of them is a change. */
+  async reread(ordinals: readonly number[]): Promise<Sql | null> {
+    const exact = this.#exact();
+    await this.#visit(ordinals, (ordinal, file, line) => void exact.add(file, line, ordinal));
+    this.#take(exact);
+    if (exact.rows === 0) return null;
+    const table = await exact.table(this.#options.db);
+    this.#tables.push(table.text.slice(1, -1));
+    return table;
+  }
+
+  #exact(): ExactLines {
+    const { shape, choice, limits, schemaId } = this.#options;
+    return new ExactLines(shape, choice, limits, schemaId);
+  }
+
+  #take(exact: ExactLines): void {
+    this.rejected.push(...exact.rejected);
+    this.counts.tombstones += exact.counts.tombstones;
+    this.counts.messages += exact.counts.messages;
+    this.counts.unmapped += exact.counts.unmapped;
+  }
+
+  /** Original bytes and places of rows, by ordinal. */
+  async lines(ordinals: readonly number[]): Promise<readonly Omit<LineText, 'key'>[]> {
+    const found: Omit<LineText, 'key'>[] = [];
+    await this.#visit(ordinals, (ordinal, file, line) => {
+      found.push({ ordinal, place: { file, line: line.line, byte: line.byte }, bytes: Buffer.from(line.bytes) });
+    });
+    return found;
+  }
+
+  async #visit(ordinals: readonly number[], take: (ordinal: number, file: string, line: Line) => void): Promise<void> {
+    const wanted = new Set(ordinals);
+    for (const extent of this.#extents) {
+      const last = extent.first + extent.rows;
+      if (!ordinals.some((ordinal) => ordinal >= extent.first && ordinal < last)) continue;
+      const ordinalOf = ordinalsOf(extent);
+      for await (const line of linesOf(extent.piece)) {
+        const ordinal = ordinalOf(line.row);
+        if (ordinal === null || !wanted.delete(ordinal)) continue;
+        take(ordinal, extent.piece.file.name, line);
+        if (wanted.size === 0) return;
+      }
+    }
+  }
+
+  /** `(ord, file, line, byte)` of every row. */
+  async places(): Promise<Sql> {
+    const table = this.#newTable('places');
+    const { db } = this.#options;
+    await db.run(sql`CREATE TABLE ${id(table)} (ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)`);
+    for (const extent of this.#extents) {
+      if (extent.lineRows === null && (await this.#placesFast(table, extent))) continue;
+      const ordinalOf = ordinalsOf(extent);
+      const rows: string[][] = [];
+      for await (const line of linesOf(extent.piece)) {
+        const ordinal = ordinalOf(line.row);
+        if (ordinal !== null) rows.push([String(ordinal), String(line.line), String(line.byte)]);
+      }
+      const staging = db.name('places');
+      await createTextTable(db, staging, ['ord', 'line', 'byte'], rows);
+      await db.run(sql`INSERT INTO ${id(table)} SELECT ord::BIGINT, ${extent.piece.file.name}, line::BIGINT, byte::BIGINT FROM ${id(staging)};
+        DROP TABLE ${id(staging)}`);
+    }
+    return id(table);
+  }
+
+  // Lengths of lines add up to the piece exactly where no line is blank or padded; then places are sums of lengths.
+  async #placesFast(table: string, extent: Extent): Promise<boolean> {
+    const { db, segment } = this.#options;
+    const at = segment.pieces.findIndex((piece) => piece === extent.piece || piece.byte === extent.piece.byte && piece.file.name === extent.piece.file.name);
+    const path = segment.paths[at];
+    if (path === undefined || extent.piece.bytes !== segment.pieces[at]?.bytes || extent.piece.line === null) return false;
+    const lengths = db.name('lengths');
+    await db.run(sql`CREATE TABLE ${id(lengths)} AS SELECT strlen(json) + 1 AS n FROM read_ndjson_objects(${path})`);
+    const sum = await db.one(sql`SELECT coalesce(sum(n), 0)::BIGINT AS n, count(*) AS rows FROM ${id(lengths)}`);
+    const isExact = Number(sum['n']) === extent.piece.bytes + (extent.piece.isOpen ? 1 : 0) && (extent.rows === Infinity || Number(sum['rows']) === extent.rows);
+    if (isExact) {
+      await db.run(sql`INSERT INTO ${id(table)} SELECT ${extent.first} + rowid, ${extent.piece.file.name}, ${extent.piece.line} + rowid + 1,
+        ${extent.piece.byte} + sum(n) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)::BIGINT - n FROM ${id(lengths)}`);
+    }
+    await db.run(sql`DROP TABLE ${id(lengths)}`);
+    return isExact;
+  }
+
+  #newTable(prefix: string): string {
+    const table = this.#options.db.name(prefix);
+    this.#tables.push(table);
+    return table;
+  }
+
+  async drop(): Promise<void> {
+    for (const table of this.#tables) await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(table)}`);
+  }
+}
+
+function ordinalsOf(extent: Extent): (row: number) => number | null {
+  if (extent.lineRows === null) return (row) => (row < extent.rows ? extent.first + row : null);
+  const index = new Map(extent.lineRows.map((row, i) => [row, extent.first + i]));
+  return (row) => index.get(row) ?? null;
+}
+
+/** Whether the engine's reader refused the text of a file: any line that is not one JSON object of the right shape. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && /^(Invalid Input Error|Conversion Error|Binder Error: .*JSON)/.test(error.message);
+}

@@ -1,0 +1,50 @@
+import { decimalOf, type ColumnType, type Encoding } from '../model/types.ts';
+import { raw, sql, type Sql } from './sql.ts';
+
+/**
+ * TRUE where the engine's JSON reader, which passes reals through a double, may have altered a number before it was
+ * landed as `text`, so that the line is to be read again exactly; never NULL. Null: cannot happen for the type.
+ * `value` is what the text was cast to. A valid number that the reader altered is always either inexact or bad.
+ */
+export function isInexact(text: Sql, value: Sql, type: ColumnType, from?: Encoding): Sql | null {
+  const decimal = decimalOf(type);
+  if (decimal !== null) return from === 'base64' ? null : isInexactDecimal(text, decimal.precision, decimal.scale);
+  if (type === 'string') return isInexactString(text);
+  if (type === 'long') return isInexactWhole(text, value, 1);
+  return from === 'epoch_us' || from === 'epoch_ns' ? sql`COALESCE(${looksReal(text)}, FALSE)` : null;
+}
+
+/** A whole number may be altered only from 10^15 on, and then it looks like a real. `value` is its `unit`th part. */
+export function isInexactWhole(text: Sql, value: Sql, unit: number): Sql {
+  const exactMax = raw(String(999_999_999_999_999 / unit));
+  const isLarge = sql`COALESCE(${value} NOT BETWEEN -${exactMax} AND ${exactMax}, TRUE)`;
+  return sql`CASE WHEN ${looksReal(text)} THEN ${isLarge} ELSE FALSE END`;
+}
+
+// The reader's reals have a point or a small e; a search for a letter costs a quarter of a pattern.
+function looksReal(text: Sql): Sql {
+  return sql`(contains(${text}, '.') OR contains(${text}, 'e'))`;
+}
+
+// A double holds 15 digits of any decimal, and a number with at most `scale` digits after its point has more than 15
+// only from 10^(15 - scale) on: below that the landed text of a valid number is the number.
+function isInexactDecimal(text: Sql, precision: number, scale: number): Sql {
+  const wholeDigits = Math.max(1, 16 - scale);
+  const isLong = sql`regexp_matches(${text}, ${String.raw`^-?[0-9]{${wholeDigits},}\.`})`;
+  const isLarge = sql`CASE WHEN strlen(${text}) >= ${wholeDigits + 2} THEN ${isLong} ELSE FALSE END`;
+  // Exponents begin at 10^16 and below 10^-4.
+  return precision - scale > 16 || scale > 19 ? sql`(${isLarge} OR COALESCE(contains(${text}, 'e'), FALSE))` : isLarge;
+}
+
+// What a real is landed as, and JSON text of the engine's own making, without blanks, that holds one.
+const LANDED_REAL = String.raw`-?[0-9]+(?:\.[0-9]+(?:e[-+][0-9]+)?|e[-+][0-9]+)`;
+const NESTED_REAL = String.raw`(?s)^[\[{].*[:,\[]-?[0-9]+(?:\.[0-9]|e[-+])`;
+
+// The reader prints a double's shortest form: a text in any other form was a string in the feed. The first letter
+// tells most texts from numbers and from nested values.
+function isInexactString(text: Sql): Sql {
+  const isShortest = sql`COALESCE(CAST(TRY_CAST(${text} AS DOUBLE) AS VARCHAR) = ${text}, FALSE)`;
+  const isReal = sql`CASE WHEN regexp_full_match(${text}, ${LANDED_REAL}) THEN ${isShortest} ELSE FALSE END`;
+  const isNested = sql`(${text} >= '[' AND ${text} < '\\') OR (${text} >= '{' AND ${text} < '|')`;
+  return sql`CASE WHEN ${text} < ':' THEN ${isReal} WHEN ${isNested} THEN regexp_matches(${text}, ${NESTED_REAL}) ELSE FALSE END`;
+}

@@ -1,0 +1,86 @@
+import { PipelineError } from '../model/errors.ts';
+import type { Image, SourceColumn, SourceView, TargetColumn, TargetView } from '../model/change.ts';
+import type { FieldMapping, SchemaMapping } from '../model/spec.ts';
+import { objectTypeOf, type TargetName } from '../model/target-name.ts';
+import { castText } from '../sql/casts.ts';
+import { convertText } from '../sql/casts-convert.ts';
+import { join, raw, sql, type Sql } from '../sql/sql.ts';
+
+/** The change is about the row that an image describes: the before image's for a delete. */
+const current = (column: SourceColumn): Sql => sql`CASE WHEN op = 'd' THEN ${column.before} ELSE ${column.after} END`;
+
+const changed = (column: SourceColumn): Sql => sql`(op = 'u' AND (NOT has_before OR ${column.before} IS DISTINCT FROM ${column.after}))`;
+
+/** A table as it is: its columns in order, keyed by its own key. */
+export function mirror(view: SourceView, target: TargetName): TargetView {
+  const columns = view.columns.map((column): TargetColumn => {
+    const isKey = view.key.includes(column.name);
+    return {
+      name: column.name,
+      source: column.name,
+      type: column.type,
+      nullable: !isKey,
+      isKey,
+      text: isKey ? current(column) : column.after,
+      oldText: isKey ? column.before : null,
+      cast: (text) => castText(text, column.type, column.from),
+      changed: null,
+    };
+  });
+  return { source: view, target, objectType: null, columns, filters: [] };
+}
+
+/** A table as instances of an ontology's object type: `rid`, then the properties in the file's order. */
+export function mapSchema(view: SourceView, mapping: SchemaMapping, target: TargetName, wantsEvents: boolean): TargetView {
+  const key = columnOf(view, mapping.primary_key_field, 'primary_key_field');
+  const rid: TargetColumn = {
+    name: 'rid',
+    source: key.name,
+    type: 'string',
+    nullable: false,
+    isKey: true,
+    text: current(key),
+    oldText: key.before,
+    cast: (text) => ridOf(text, key, mapping),
+    changed: null,
+  };
+  const properties = mapping.field_mappings.map((field): TargetColumn => {
+    const column = columnOf(view, field.source_column, 'field_mappings');
+    const { type } = property(column, field)(raw('NULL::VARCHAR'));
+    return {
+      name: field.target_property,
+      source: column.name,
+      type,
+      nullable: field.nullable,
+      isKey: false,
+      text: field.default_value === undefined ? column.after : sql`coalesce(${column.after}, ${field.default_value})`,
+      oldText: null,
+      cast: property(column, field),
+      changed: wantsEvents ? changed(column) : null,
+    };
+  });
+  return { source: view, target, objectType: mapping.target_object_type_rid, columns: [rid, ...properties], filters: [] };
+}
+
+function property(column: SourceColumn, field: FieldMapping): (text: Sql) => Image {
+  const { type_conversion: conversion } = field;
+  if (conversion === undefined) return (text) => castText(text, column.type, column.from);
+  return (text) => convertText(text, conversion, column.type, column.from);
+}
+
+// The key's text is taken in its type's own form, so that 7 and 007 are one instance where the key is a number.
+function ridOf(text: Sql, key: SourceColumn, mapping: SchemaMapping): Image {
+  const image = castText(text, key.type, key.from);
+  const parts = mapping.rid_template.split('{pk}').map((part) => part.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)));
+  const pk = key.type === 'string' ? image.value : sql`CAST(${image.value} AS VARCHAR)`;
+  return { ...image, value: sql`(${join(parts.flatMap((part, i) => (i === 0 ? [part] : [pk, part])), ' || ')})`, type: 'string' };
+}
+
+function columnOf(view: SourceView, name: string, where: string): SourceColumn {
+  const column = view.columns.find((c) => c.name === name);
+  if (column !== undefined) return column;
+  throw new PipelineError('E_COLUMN_UNKNOWN', `${where} names the column ${name}, which ${view.table} does not have: ${view.columns.map((c) => c.name).join(', ')}`, {
+    subject: { table: view.table, column: name },
+  });
+}
+

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, include: string[], timeoutMs = 20_000, parallel = true) => ({
+  test: {
+    name,
+    include,
+    environment: 'node' as const,
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    fileParallelism: parallel,
+    passWithNoTests: true,
+  },
+});
+
+/** The tiers (CONTRIBUTING.md, Tests). `npm run check` runs the first three, `npm test` all. */
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit', ['src/**/*.test.ts', 'test/*.test.ts']),
+      project('contracts', ['test/contracts/**/*.test.ts']),
+      project('scenarios', ['test/scenarios/**/*.test.ts'], 60_000),
+      project('simulation', ['test/simulation/**/*.test.ts'], 600_000),
+      project('integration', ['test/integration/**/*.it.test.ts'], 300_000, false),
+      project('e2e', ['test/e2e/**/*.test.ts'], 300_000, false),
+    ],
+  },
+});
