@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FolderCheckpointStore } from './checkpoint/store.ts';
 import { lockState } from './checkpoint/lock.ts';
 import { BatchWork } from './engine/batch-work.ts';
-import { DeadLetters } from './engine/dead-letters.ts';
+import { DeadLetters, type DeadLetter } from './engine/dead-letters.ts';
 import type { PipelineParts, Progress, RunSummary } from './engine/run-pipeline.ts';
 import { supervise } from './engine/supervise.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -17,6 +17,7 @@ import { objectTypeOf } from './model/target-name.ts';
 import { EventSink } from './sinks/event-bus/sink.ts';
 import { IcebergSink } from './sinks/iceberg/sink.ts';
 import { parsePosition } from './sources/debezium-files/position.ts';
+import { ReplayedLines } from './sources/debezium-files/replay.ts';
 import { DebeziumFiles } from './sources/debezium-files/source.ts';
 import { chooseTables, type MappingWish, type TableChoice } from './sources/debezium-files/tables.ts';
 import { Database } from './sql/database.ts';
@@ -28,11 +29,12 @@ export interface RunOptions {
   readonly progress?: (progress: Progress) => void;
   readonly listeners?: readonly EventListener[];
   readonly clock?: Clock;
-  /** Takes the place of the pipeline's own source: see `dlq replay`. */
-  readonly source?: (context: SourceContext) => Source;
 }
 
-export interface SourceContext {
+/** What takes the place of the pipeline's own source for a single batch: see {@link replayDeadLetters}. */
+type OneBatch = (context: SourceContext) => Source;
+
+interface SourceContext {
   readonly db: Database;
   readonly choice: TableChoice;
   readonly needsBefore: boolean;
@@ -71,10 +73,14 @@ export function stateFolders(stateDir: string): StateFolders {
  * @throws E_PIPELINE_LOCKED while another process runs it, and whatever stops the pipeline
  */
 export async function run(spec: PipelineSpec, options: RunOptions = {}): Promise<RunSummary> {
+  return await runWith(spec, options, null);
+}
+
+async function runWith(spec: PipelineSpec, options: RunOptions, oneBatch: OneBatch | null): Promise<RunSummary> {
   const folders = stateFolders(spec.checkpoint.state_dir);
   await using db = await Database.open({ spillDir: folders.spill, memoryLimitBytes: ENGINE_MEMORY_BYTES });
   const unlock = await lockState(db, spec.checkpoint.state_dir, spec.pipeline_id);
-  const parts = makeParts(spec, db, options);
+  const parts = makeParts(spec, db, options, oneBatch);
   try {
     return await supervise(parts, spec.error_handling, options.signal ?? new AbortController().signal);
   } finally {
@@ -83,7 +89,7 @@ export async function run(spec: PipelineSpec, options: RunOptions = {}): Promise
   }
 }
 
-function makeParts(spec: PipelineSpec, db: Database, options: RunOptions): PipelineParts {
+function makeParts(spec: PipelineSpec, db: Database, options: RunOptions, oneBatch: OneBatch | null): PipelineParts {
   const clock = options.clock ?? systemClock;
   const folders = stateFolders(spec.checkpoint.state_dir);
   const listeners = options.listeners ?? [];
@@ -93,17 +99,20 @@ function makeParts(spec: PipelineSpec, db: Database, options: RunOptions): Pipel
   const stages: Stage[] = [];
   const { deduplication } = spec.processing;
   if (deduplication.enabled) stages.push(new Dedup({ db, windowMs: deduplication.window_ms, stateDir: folders.dedup }));
-  const policy = { ...spec.error_handling, on_truncate: spec.source.on_truncate };
+  const isReplay = oneBatch !== null;
+  const policy = { ...spec.error_handling, ...(isReplay ? { dead_letter_enabled: true } : {}), on_truncate: spec.source.on_truncate };
   const context = { db, choice: choiceOf(spec), needsBefore: needsBefore(spec, hasEvents), spoolDir: folders.spool, deadLetters };
   return {
-    source: (options.source ?? ((c) => makeSource(spec, c, clock)))(context),
-    work: new BatchWork({ db, targets: (view) => targets.of(view), stages, deadLetters, policy }),
+    source: oneBatch === null ? makeSource(spec, context, clock) : oneBatch(context),
+    // What is replayed was never applied, however late it comes: the letters themselves know what is newer.
+    work: new BatchWork({ db, targets: (view) => targets.of(view), stages: isReplay ? [] : stages, deadLetters, policy }),
     stages,
     sinks: makeSinks(spec, db, clock, listeners),
     checkpoints: new FolderCheckpointStore(folders.checkpoints),
     deadLetters,
     clock,
-    schedule: spec.checkpoint,
+    // One batch is one checkpoint: what is applied and what is said of its letters become true together.
+    schedule: isReplay ? { ...spec.checkpoint, interval_ms: 0, max_bytes: undefined } : spec.checkpoint,
     progress: options.progress ?? (() => {}),
   };
 }
@@ -143,6 +152,65 @@ function makeSinks(spec: PipelineSpec, db: Database, clock: Clock, listeners: re
     sinks.push(new EventSink({ db, pipelineId: spec.pipeline_id, path, pendingDir, listeners }));
   }
   return sinks;
+}
+
+export interface ReplaySummary {
+  readonly applied: number;
+  /** A later change of the key is in the table already. */
+  readonly superseded: number;
+  /** Still cannot be represented; they wait on. */
+  readonly failed: number;
+}
+
+/**
+ * Runs dead letters through the pipeline as it is now, in feed order, as one checkpoint.
+ *
+ * @param ids which ones; null: all
+ * @throws E_NOT_FOUND for an id that no letter has, E_PIPELINE_LOCKED
+ */
+export async function replayDeadLetters(spec: PipelineSpec, ids: readonly string[] | null, options: RunOptions = {}): Promise<ReplaySummary> {
+  let summary: ReplaySummary = { applied: 0, superseded: 0, failed: 0 };
+  await runWith(spec, options, ({ db, choice, needsBefore: wholeBefore, deadLetters }) => {
+    const letters = (): readonly DeadLetter[] => chosen(deadLetters, ids);
+    const kept: DeadLetter[] = [];
+    const done = (): void => {
+      const superseded = letters().filter((letter) => letter.isSuperseded && !kept.includes(letter));
+      for (const letter of superseded) deadLetters.resolve(letter.id, 'superseded');
+      const applied = kept.filter((letter) => !deadLetters.wasMetAgain(letter.id));
+      for (const letter of applied) deadLetters.resolve(letter.id, 'replayed');
+      summary = { applied: applied.length, superseded: superseded.length, failed: kept.length - applied.length };
+    };
+    const { max_line_bytes: maxLineBytes, max_nesting: maxNesting } = spec.source;
+    // The letters are read only after the engine has recovered, so they are asked for late.
+    const lines = (): readonly DeadLetter[] => {
+      kept.push(...letters().filter((letter) => !letter.isSuperseded));
+      return kept;
+    };
+    return new ReplayedLines({ db, choice, needsBefore: wholeBefore, maxLineBytes, maxNesting, lines, done });
+  });
+  return summary;
+}
+
+/** Drops dead letters for good. @throws E_NOT_FOUND, E_PIPELINE_LOCKED */
+export async function discardDeadLetters(spec: PipelineSpec, ids: readonly string[] | null): Promise<{ readonly discarded: number }> {
+  let discarded = 0;
+  await runWith(spec, {}, ({ db, choice, deadLetters }) => {
+    const done = (): void => {
+      for (const letter of chosen(deadLetters, ids)) {
+        deadLetters.resolve(letter.id, 'discarded');
+        discarded += 1;
+      }
+    };
+    return new ReplayedLines({ db, choice, needsBefore: false, maxLineBytes: 0, maxNesting: 0, lines: () => [], done });
+  });
+  return { discarded };
+}
+
+function chosen(deadLetters: DeadLetters, ids: readonly string[] | null): readonly DeadLetter[] {
+  const pending = deadLetters.pending();
+  const unknown = ids?.find((letterId) => !pending.some((letter) => letter.id === letterId));
+  if (unknown !== undefined) throw new PipelineError('E_NOT_FOUND', `no dead letter has the id ${unknown}`);
+  return ids === null ? pending : pending.filter((letter) => ids.includes(letter.id));
 }
 
 /** What the pipeline wants of the feed's tables. */

@@ -33,7 +33,13 @@ export async function computeView(db: Database, batch: ChangeBatch, view: Target
   const flags = await countFlags(db, relation);
   let current: Current = { relation, ord: plan.hasOrdinal ? id('ord') : raw('rowid') };
   let rejected: readonly RejectedRow[] = [];
-  if ((flags.get(FLAG.odd) ?? 0) > 0) {
+  let odd = flags.get(FLAG.odd) ?? 0;
+  if ((flags.get(FLAG.unsure) ?? 0) > 0) {
+    const unsure = sql`(SELECT ${current.ord} AS ord FROM ${id(relation)} WHERE flag = ${FLAG.unsure})`;
+    const part = await batch.withPartBefore(view.source, unsure);
+    odd += await db.run(sql`UPDATE ${id(relation)} SET flag = ${FLAG.odd} WHERE flag = ${FLAG.unsure} AND ${current.ord} IN (SELECT ord FROM ${part})`);
+  }
+  if (odd > 0) {
     const exact = await rereadOdd(db, batch, view, current);
     rejected = exact.rejected;
     current = await merged(db, current, exact.relation, plan);

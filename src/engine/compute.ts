@@ -13,6 +13,8 @@ export const FLAG = {
   odd: 1,
   /** Of another table. */
   foreign: 2,
+  /** Good, but for columns that the before image may lack. */
+  unsure: 3,
 } as const;
 
 export interface Computation {
@@ -49,6 +51,7 @@ export function compute(view: TargetView, isExact: boolean): Computation {
       texts.push(sql`${column.after} AS ${id(`fa${f}_${i}`)}`, sql`${column.before} AS ${id(`fb${f}_${i}`)}`);
     }
   }
+  const unsure = view.columns.flatMap((column) => (column.isUnsure === null ? [] : [column.isUnsure]));
   const meta = [
     sql`${source.op} AS op`,
     sql`${source.hasBefore} AS has_before`,
@@ -58,6 +61,7 @@ export function compute(view: TargetView, isExact: boolean): Computation {
     ...(source.ordinal === null ? [] : [sql`${source.ordinal} AS ord`]),
     sql`${source.isOdd} AS is_odd`,
     sql`${source.isOwn ?? raw('TRUE')} AS is_own`,
+    ...(unsure.length === 0 ? [] : [sql`${or(unsure)} AS is_unsure`]),
   ];
   const where = source.where === null ? raw('') : sql` WHERE ${source.where}`;
   const inner = sql`SELECT ${join([...meta, ...texts])} FROM ${source.from}${where}`;
@@ -73,7 +77,7 @@ export function compute(view: TargetView, isExact: boolean): Computation {
     ...images.map((image, i) => sql`${image.value} AS ${id(`c${i}`)}`),
     ...keys.map(({ column, i }) => sql`CASE WHEN ${moved} THEN ${column.cast(id(`o${i}`)).value} END AS ${id(`o${i}`)}`),
     ...view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)])),
-    ...flagOf(images, checks, isExact),
+    ...flagOf(view, images, checks, isExact),
   ];
   return {
     select: sql`SELECT ${join(outer)} FROM (${inner})`,
@@ -133,11 +137,12 @@ function checksOf(view: TargetView, images: readonly Image[]): readonly Check[] 
   });
 }
 
-function flagOf(images: readonly Image[], checks: readonly Check[], isExact: boolean): readonly Sql[] {
+function flagOf(view: TargetView, images: readonly Image[], checks: readonly Check[], isExact: boolean): readonly Sql[] {
   const bad = or(checks.map((check) => check.bad));
   if (!isExact) {
     const inexact = images.flatMap((image) => (image.inexact === null ? [] : [image.inexact]));
-    return [sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${or([...inexact, bad])} THEN ${FLAG.odd} ELSE ${FLAG.good} END::UTINYINT AS flag`];
+    const isUnsure = view.columns.some((column) => column.isUnsure !== null) ? sql`WHEN is_unsure THEN ${FLAG.unsure} ` : raw('');
+    return [sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${or([...inexact, bad])} THEN ${FLAG.odd} ${isUnsure}ELSE ${FLAG.good} END::UTINYINT AS flag`];
   }
   const first = (value: (check: Check) => Sql): Sql => sql`CASE ${join(checks.map((check) => sql`WHEN ${check.bad} THEN ${value(check)}`), ' ')} END`;
   return [

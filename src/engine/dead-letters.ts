@@ -44,6 +44,7 @@ export class DeadLetters {
   readonly #options: DeadLetterOptions;
   readonly #letters = new Map<string, DeadLetter>();
   #fresh: Entry[] = [];
+  readonly #metAgain = new Set<string>();
 
   constructor(options: DeadLetterOptions) {
     this.#options = options;
@@ -79,12 +80,20 @@ export class DeadLetters {
     for (const record of rejected) {
       const { code, message, table, key, place } = record;
       const letterId = idOf(record);
-      if (this.#letters.has(letterId)) continue;
+      if (this.#letters.has(letterId)) {
+        this.#metAgain.add(letterId);
+        continue;
+      }
       const entry: Entry = { type: 'letter', id: letterId, code, message, table, key, ...place, bytes: Buffer.from(record.bytes).toString('base64') };
       this.#note(entry);
       added += 1;
     }
     return added;
+  }
+
+  /** Whether a letter was added again since the log was read: it still cannot be represented. */
+  wasMetAgain(letterId: string): boolean {
+    return this.#metAgain.has(letterId);
   }
 
   resolve(letterId: string, how: Resolution): void {

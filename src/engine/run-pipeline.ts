@@ -118,7 +118,7 @@ class Run {
 
   /** Commits everything taken since the last one; nothing where nothing was taken. */
   async checkpoint(): Promise<void> {
-    const position = this.#position;
+    const position = this.#position ?? (this.#parts.deadLetters.hasNews ? this.#lastPosition : null);
     const hasNews = this.#hasWork || this.#parts.deadLetters.hasNews || position !== this.#lastPosition;
     if (position === null || !hasNews) return;
     const { clock, schedule, progress } = this.#parts;

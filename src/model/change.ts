@@ -53,6 +53,8 @@ export interface SourceView {
   /** VARCHAR: c, r, u, d or t. */
   readonly op: Sql;
   readonly hasBefore: Sql;
+  /** VARCHAR[]: columns that the before image lacks, where that is known; null elsewhere. */
+  readonly absent: Sql;
   /** BIGINT epoch milliseconds of the source's clock; may be null. */
   readonly tsMs: Sql;
   /** HUGEINT order of the change in its source; null where the source gives none. */
@@ -87,6 +89,8 @@ export interface TargetColumn {
   readonly cast: (text: Sql) => Image;
   /** BOOLEAN over the view's relation: whether an update changed the column; null where nobody asks. */
   readonly changed: Sql | null;
+  /** BOOLEAN: both images give null, or one gives none, so that `changed` may not know; null where nobody asks. */
+  readonly isUnsure: Sql | null;
 }
 
 /** A predicate over the typed columns of the source. */

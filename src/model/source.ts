@@ -43,6 +43,8 @@ export interface ChangeBatch {
   recover(error: unknown): Promise<SourceView>;
   /** Reads rows of a view again, exactly; null where none of them is a change of this table. */
   reread(view: SourceView, ordinals: Sql): Promise<SourceView | null>;
+  /** Of some rows, those whose before image lacks a column of the view: a relation `(ord)`. */
+  withPartBefore(view: SourceView, ordinals: Sql): Promise<Sql>;
   /** Original bytes and places of rows of a table, in feed order. */
   lines(table: string, ordinals: readonly number[]): Promise<readonly LineText[]>;
   /** A relation `(ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)` of all rows, for events. */

@@ -92,7 +92,7 @@ function base64Decimal(text: Sql, decimal: { precision: number; scale: number })
 /** The decimal point put `places` before the end of a whole number's text. */
 function shifted(unscaled: Sql, places: number): Sql {
   if (places === 0) return unscaled;
-  const digits = sql`lpad(ltrim(${unscaled}, '+-'), greatest(length(ltrim(${unscaled}, '+-')), ${places + 1}), '0')`;
+  const digits = sql`lpad(ltrim(${unscaled}, '+-'), greatest(length(ltrim(${unscaled}, '+-')), ${places + 1})::INTEGER, '0')`;
   return sql`CASE WHEN ${unscaled} LIKE '-%' THEN '-' ELSE '' END || ${digits}[:-${places + 1}] || '.' || ${digits}[-${places}:]`;
 }
 

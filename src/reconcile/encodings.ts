@@ -4,6 +4,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { raw, sql } from '../sql/sql.ts';
+import { literalPath } from './envelope-sql.ts';
 import type { Encoding } from '../model/types.ts';
 
 const BY_NAME: Readonly<Record<string, Encoding>> = {
@@ -43,7 +44,7 @@ async function firstSchema(
     `coalesce(payload.source."schema", payload.source."db") || '.' || payload.source."table"`,
   );
   const reader = await connection.runAndReadAll(
-    sql`SELECT "schema" FROM read_json(${file}, format='newline_delimited', ignore_errors=true,
+    sql`SELECT "schema" FROM read_json(${literalPath(file)}, format='newline_delimited', ignore_errors=true,
         columns={"schema": 'JSON', "payload": 'STRUCT(source STRUCT(db VARCHAR, "schema" VARCHAR, "table" VARCHAR))'})
       WHERE "schema" IS NOT NULL AND json_type("schema") = 'OBJECT' AND ${name} = ${table} LIMIT 1`
       .text,

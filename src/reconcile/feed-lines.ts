@@ -48,6 +48,14 @@ export async function findLines(
   return { found, rows: row, rowsUntil };
 }
 
+/** The first line that is not blank; null where there is none. @throws E_SOURCE_READ */
+export async function firstLine(file: string): Promise<Buffer | null> {
+  for await (const bytes of linesOf(file)) {
+    if (!isBlank(bytes)) return Buffer.from(bytes);
+  }
+  return null;
+}
+
 const NEWLINE = 10;
 
 async function* linesOf(file: string): AsyncGenerator<Buffer> {

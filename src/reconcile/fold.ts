@@ -3,7 +3,7 @@
  * state: the whole history at once.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { PipelineError } from '../model/errors.ts';
+import { assert, PipelineError } from '../model/errors.ts';
 import type { ColumnType } from '../model/types.ts';
 import { and, id, join, raw, sql, type Sql } from '../sql/sql.ts';
 import { convert } from './convert.ts';
@@ -39,7 +39,12 @@ export async function foldFeed(
     const bad = await numbers(connection, sql`SELECT count(*) FROM ${target} WHERE NOT good`);
     if (bad[0] === 0) break;
     // A change that cannot be represented never counted, so what it hid comes to light: weigh the keys again.
-    refused.push(...(await refuseUnconvertible(connection, feed, plan)));
+    const found = await refuseUnconvertible(connection, feed, plan);
+    assert(
+      found.length > 0,
+      'a row of the fold cannot be represented, yet none of its changes is at fault',
+    );
+    refused.push(...found);
   }
   const changes = await numbers(connection, sql`SELECT count(*) FROM ${CHANGES}`);
   const truncates = await numbers(
@@ -103,7 +108,7 @@ function changesOf(feed: LandedFeed, plan: Plan, source: PlannedSource, index: n
     FROM ${feed.name} WHERE src = ${index} AND ${where}`;
   const same = and(after.map((k, i) => sql`${k} = ${before[i] ?? raw('NULL')}`));
   // Without an image before, or with one that lacks the key, the key did not change.
-  const moved = sql`op = 'u' AND NOT ${same} AND ${known(before)} AND ${known(after)}`;
+  const moved = sql`op = 'u' AND NOT (${same}) AND ${known(before)} AND ${known(after)}`;
   return [select(1, after, PUTS), select(0, before, raw(`op = 'd'`)), select(0, before, moved)];
 }
 
@@ -221,13 +226,13 @@ async function refuseUnkeyed(
   feed: LandedFeed,
   plan: Plan,
 ): Promise<number[]> {
-  const unkeyed = sql`SELECT mark // 2 FROM ${CHANGES} WHERE NOT ${known(keyNames(plan))}`;
+  const unkeyed = sql`SELECT mark // 2 FROM ${CHANGES} WHERE NOT (${known(keyNames(plan))})`;
   const unknown = sql`SELECT rowid FROM ${feed.name} WHERE src IS NOT NULL AND (op IS NULL OR op NOT IN ('c', 'r', 'u', 'd', 't', 'm'))`;
   const refused = [
     ...(await numbers(connection, unkeyed)),
     ...(await numbers(connection, unknown)),
   ];
-  await connection.run(sql`DELETE FROM ${CHANGES} WHERE NOT ${known(keyNames(plan))}`.text);
+  await connection.run(sql`DELETE FROM ${CHANGES} WHERE NOT (${known(keyNames(plan))})`.text);
   return refused;
 }
 
@@ -239,7 +244,7 @@ async function refuseUnconvertible(
   const refused: number[] = [];
   for (const [i, source] of plan.sources.entries()) {
     const good = and([...valuesOf(feed, plan, source).values()].map((value) => value.good));
-    const where = sql`src = ${i} AND ${PUTS} AND NOT ${good}`;
+    const where = sql`src = ${i} AND ${PUTS} AND NOT (${good})`;
     const bad = sql`SELECT rowid FROM ${feed.name} WHERE ${where}`;
     refused.push(...(await numbers(connection, bad)));
     await connection.run(sql`DELETE FROM ${CHANGES} WHERE mark // 2 IN (${bad})`.text);

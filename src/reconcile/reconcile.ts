@@ -100,7 +100,8 @@ export async function reconcile(
   } finally {
     await dropFold(connection);
     await dropComparison(connection);
-    for (const name of [FEED, FOLDED]) await connection.run(sql`DROP TABLE IF EXISTS ${name}`.text);
+    for (const name of [FEED, FOLDED, id('reconcile_exact')])
+      await connection.run(sql`DROP TABLE IF EXISTS ${name}`.text);
   }
 }
 

@@ -38,7 +38,7 @@ function isInexactDecimal(text: Sql, precision: number, scale: number): Sql {
 
 // What a real is landed as, and JSON text of the engine's own making, without blanks, that holds one.
 const LANDED_REAL = String.raw`-?[0-9]+(?:\.[0-9]+(?:e[-+][0-9]+)?|e[-+][0-9]+)`;
-const NESTED_REAL = String.raw`(?s)^[\[{].*[:,\[]-?[0-9]+(?:\.[0-9]|e[-+])`;
+const NESTED_REAL = String.raw`(?s)^(?:\[|[\[{].*[:,\[])-?[0-9]+(?:\.[0-9]|e[-+])`;
 
 // The reader prints a double's shortest form: a text in any other form was a string in the feed. The first letter
 // tells most texts from numbers and from nested values.

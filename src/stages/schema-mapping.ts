@@ -9,7 +9,10 @@ import { join, raw, sql, type Sql } from '../sql/sql.ts';
 /** The change is about the row that an image describes: the before image's for a delete. */
 const current = (column: SourceColumn): Sql => sql`CASE WHEN op = 'd' THEN ${column.before} ELSE ${column.after} END`;
 
-const changed = (column: SourceColumn): Sql => sql`(op = 'u' AND (NOT has_before OR ${column.before} IS DISTINCT FROM ${column.after}))`;
+const changed = (column: SourceColumn): Sql =>
+  sql`(op = 'u' AND (NOT has_before OR ${column.before} IS DISTINCT FROM ${column.after} OR coalesce(list_contains("absent", ${column.name}), FALSE)))`;
+
+const isUnsure = (column: SourceColumn): Sql => sql`(op = 'u' AND has_before AND ${column.before} IS NULL AND ${column.after} IS NULL AND "absent" IS NULL)`;
 
 /** A table as it is: its columns in order, keyed by its own key. */
 export function mirror(view: SourceView, target: TargetName): TargetView {
@@ -25,6 +28,7 @@ export function mirror(view: SourceView, target: TargetName): TargetView {
       oldText: isKey ? column.before : null,
       cast: (text) => castText(text, column.type, column.from),
       changed: null,
+      isUnsure: null,
     };
   });
   return { source: view, target, objectType: null, columns, filters: [] };
@@ -43,6 +47,7 @@ export function mapSchema(view: SourceView, mapping: SchemaMapping, target: Targ
     oldText: key.before,
     cast: (text) => ridOf(text, key, mapping),
     changed: null,
+    isUnsure: null,
   };
   const properties = mapping.field_mappings.map((field): TargetColumn => {
     const column = columnOf(view, field.source_column, 'field_mappings');
@@ -57,6 +62,7 @@ export function mapSchema(view: SourceView, mapping: SchemaMapping, target: Targ
       oldText: null,
       cast: property(column, field),
       changed: wantsEvents ? changed(column) : null,
+      isUnsure: wantsEvents ? isUnsure(column) : null,
     };
   });
   return { source: view, target, objectType: mapping.target_object_type_rid, columns: [rid, ...properties], filters: [] };

@@ -3,7 +3,7 @@ import { assert, PipelineError } from '../../model/errors.ts';
 import { id, join, sql, type Sql } from '../../sql/sql.ts';
 import { ensureFolderOf, localPath, localStore, syncFile } from '../../storage/local.ts';
 import type { DataFile } from '../iceberg/data-file.ts';
-import { canonicalType } from '../iceberg/schema.ts';
+import { canonicalType, sqlType } from '../iceberg/schema.ts';
 import type { ParquetColumn } from './column.ts';
 import { copyFigures, type CopyFigures } from './copy-figures.ts';
 import { measureColumns } from './metrics.ts';
@@ -32,6 +32,7 @@ export interface ParquetFile {
  */
 export async function writeParquet(connection: DuckDBConnection, file: ParquetFile): Promise<DataFile | null> {
   assert((file.kind === 'equality') === ((file.equalityIds ?? []).length > 0), 'equality ids belong to equality files');
+  await checkTypes(connection, file);
   await ensureFolderOf(file.path);
   try {
     const figures = await copy(connection, file);
@@ -47,6 +48,21 @@ export async function writeParquet(connection: DuckDBConnection, file: ParquetFi
     await localStore.remove(file.path).catch(() => {}); // best effort: the first error is the one to tell
     throw error;
   }
+}
+
+// A column of another type would be encoded as that type: readers would fail on the file, or misread it.
+async function checkTypes(connection: DuckDBConnection, file: ParquetFile): Promise<void> {
+  const reader = await connection.runAndReadAll(sql`DESCRIBE ${file.select}`.text);
+  const found = reader.getRowObjects().map((row) => `${String(row['column_name'])} ${String(row['column_type'])}`);
+  const expected = file.columns.map((c) => `${c.name} ${describedType(c)}`);
+  const at = expected.findIndex((column, i) => column !== found[i]);
+  const same = at === -1 && found.length === expected.length;
+  assert(same, `${file.path}: column ${at + 1} is ${found[at] ?? 'missing'}, not ${expected[at] ?? 'expected'}`);
+}
+
+function describedType(column: ParquetColumn): string {
+  const type = sqlType(column.type).text;
+  return type === 'TIMESTAMPTZ' ? 'TIMESTAMP WITH TIME ZONE' : type;
 }
 
 // Parquet's second version has encodings that the reference reader's vectorised path does not know.

@@ -52,6 +52,7 @@ export function makeBatch(context: BatchContext, parts: BatchParts, landAfresh?:
       return await landAfresh();
     },
     lines: async (table, ordinals) => (await landed.lines(ordinals)).map((line) => ({ ...line, key: context.keyOf(table, line.bytes) })),
+    withPartBefore: (view, ordinals) => landed.withPartBefore(ordinals, view.columns.map((column) => column.name)),
     places: () => landed.places(),
     async reread(view, ordinals) {
       const rows = await context.db.rows(sql`SELECT ord FROM ${ordinals} ORDER BY ord`);

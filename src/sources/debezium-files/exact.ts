@@ -75,7 +75,7 @@ export class ExactLines {
   /** Makes the relation of everything gathered; the caller drops it. */
   async table(db: Database): Promise<Sql> {
     const staging = db.name('exact');
-    const names = ['ord', 'op', 'has_after', 'has_before', 'ts', 'tbl', 'schema_hash', ...extras(this.#shape).map((name) => `s_${name}`), ...images(this.#shape)];
+    const names = ['ord', 'op', 'has_after', 'has_before', 'ts', 'tbl', 'schema_hash', 'absent', ...extras(this.#shape).map((name) => `s_${name}`), ...images(this.#shape)];
     await createTextTable(db, staging, names, this.#rows);
     const table = db.name('landed');
     const field = (name: string): Sql => {
@@ -86,6 +86,7 @@ export class ExactLines {
       if (name === 'seq') return sql`${orderOf(this.#shape.connector, field)} AS seq`;
       if (name === 'origin') return sql`${originOf(this.#shape.connector, field)} AS origin`;
       if (name === 'schema_hash') return sql`schema_hash::UBIGINT AS schema_hash`;
+      if (name === 'absent') return sql`CAST("absent"::JSON AS VARCHAR[]) AS "absent"`;
       if (name === 'ord' || name === 'ts') return sql`TRY_CAST(${id(name)} AS BIGINT) AS ${id(name)}`;
       if (name === 'has_after' || name === 'has_before') return sql`${id(name)}::BOOLEAN AS ${id(name)}`;
       return id(name);
@@ -96,7 +97,12 @@ export class ExactLines {
 }
 
 const extras = (shape: Shape): string[] => orderFields(shape.connector).map(([name]) => name);
-const images = (shape: Shape): string[] => flatColumns(shape).slice(9).map(([name]) => name);
+const images = (shape: Shape): string[] => flatColumns(shape).slice(10).map(([name]) => name);
+
+/** JSON text of the columns that the before image lacks; an empty list where it lacks none. */
+function absentNames(shape: Shape, { before }: Envelope): string | null {
+  return before === null ? null : JSON.stringify(shape.beforeNames.filter((name) => !before.has(name)));
+}
 
 function rowOf(shape: Shape, envelope: Envelope, table: string, ordinal: number, schemaId: string | null): (string | null)[] {
   return [
@@ -107,6 +113,7 @@ function rowOf(shape: Shape, envelope: Envelope, table: string, ordinal: number,
     envelope.tsMs,
     table,
     schemaId,
+    absentNames(shape, envelope),
     ...extras(shape).map((name) => envelope.source.get(name) ?? null),
     ...shape.names.map((name) => envelope.after?.get(name) ?? null),
     ...shape.beforeNames.map((name) => envelope.before?.get(name) ?? null),

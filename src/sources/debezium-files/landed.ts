@@ -58,6 +58,7 @@ export class Landed {
     const { db, segment, shape } = this.#options;
     const table = this.#newTable('landed');
     this.#table = table;
+    this.#extents.length = 0;
     const columns = flatColumns(shape).slice(1);
     await db.run(sql`CREATE TABLE ${id(table)} (${join(columns.map(([name, type]) => sql`${id(name)} ${raw(type)}`))})`);
     if (await this.#landFast(segment.paths)) {
@@ -66,11 +67,11 @@ export class Landed {
     }
     for (const piece of segment.pieces) {
       const limits = { segmentBytes: EXACT_BYTES, inPlaceBytes: 0, maxLineBytes: 0, spoolDir: this.#options.spoolDir };
-      const cut = { ...piece.file, bytes: piece.byte + piece.bytes };
-      for await (const part of spool(cut, { byte: piece.byte, line: piece.line }, limits, true)) {
+      const stretch = { byte: piece.byte, line: piece.line, end: piece.byte + piece.bytes };
+      for await (const part of spool(piece.file, stretch, limits, true)) {
         const [partPiece] = part.pieces;
         if (partPiece === undefined) continue;
-        const whole = { ...partPiece, file: piece.file, isOpen: partPiece.isOpen && piece.isOpen };
+        const whole = { ...partPiece, isOpen: partPiece.isOpen && piece.isOpen };
         if (await this.#landFast(part.paths)) await this.#extend([whole]);
         else await this.#landExact(whole);
       }
@@ -116,7 +117,7 @@ export class Landed {
     for (const [i, piece] of pieces.entries()) {
       const first = this.#nextOrdinal();
       const isLast = i === pieces.length - 1;
-      const rows = isLast ? Infinity : Number((await db.one(sql`SELECT count(*) AS n FROM read_ndjson_objects(${piece.file.path})`))['n']);
+      const rows = isLast ? Infinity : await countRows(piece);
       this.#extents.push({ piece, first, rows, lineRows: null });
     }
     if (this.#table !== null) {
@@ -160,6 +161,27 @@ export class Landed {
     this.counts.tombstones += exact.counts.tombstones;
     this.counts.messages += exact.counts.messages;
     this.counts.unmapped += exact.counts.unmapped;
+  }
+
+  /** Of some rows, those whose before image lacks one of `names`; rows that cannot be looked at count. */
+  async withPartBefore(ordinals: Sql, names: readonly string[]): Promise<Sql> {
+    const { db, segment, shape } = this.#options;
+    const table = this.#newTable('part');
+    await db.run(sql`CREATE TABLE ${id(table)} (ord BIGINT)`);
+    for (const extent of this.#extents) {
+      const path = segment.paths[segment.pieces.indexOf(extent.piece)];
+      const rows = sql`SELECT ord FROM ${ordinals} WHERE ord >= ${extent.first}${extent.rows === Infinity ? raw('') : sql` AND ord < ${extent.first + extent.rows}`}`;
+      const image = shape.isWrapped ? (shape.isBare ? raw(`coalesce(json -> '$.payload.before', json -> '$.before')`) : raw(`json -> '$.payload.before'`)) : raw(`json -> '$.before'`);
+      const lacks = sql`SELECT ${extent.first} + n AS ord FROM (SELECT row_number() OVER () - 1 AS n, json FROM read_ndjson_objects(${path ?? ''}))
+        WHERE ${extent.first} + n IN (${rows}) AND NOT coalesce(list_has_all(json_keys(${image}), [${join(names)}]), FALSE)`;
+      try {
+        await db.run(sql`INSERT INTO ${id(table)} ${path === undefined ? rows : lacks}`);
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        await db.run(sql`INSERT INTO ${id(table)} ${rows}`);
+      }
+    }
+    return id(table);
   }
 
   /** Original bytes and places of rows, by ordinal. */
@@ -214,7 +236,12 @@ export class Landed {
     const path = segment.paths[at];
     if (path === undefined || extent.piece.bytes !== segment.pieces[at]?.bytes || extent.piece.line === null) return false;
     const lengths = db.name('lengths');
-    await db.run(sql`CREATE TABLE ${id(lengths)} AS SELECT strlen(json) + 1 AS n FROM read_ndjson_objects(${path})`);
+    try {
+      await db.run(sql`CREATE TABLE ${id(lengths)} AS SELECT strlen(json) + 1 AS n FROM read_ndjson_objects(${path})`);
+    } catch (error) {
+      if (isUnreadable(error)) return false;
+      throw error;
+    }
     const sum = await db.one(sql`SELECT coalesce(sum(n), 0)::BIGINT AS n, count(*) AS rows FROM ${id(lengths)}`);
     const isExact = Number(sum['n']) === extent.piece.bytes + (extent.piece.isOpen ? 1 : 0) && (extent.rows === Infinity || Number(sum['rows']) === extent.rows);
     if (isExact) {
@@ -234,6 +261,12 @@ export class Landed {
   async drop(): Promise<void> {
     for (const table of this.#tables) await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(table)}`);
   }
+}
+
+async function countRows(piece: Piece): Promise<number> {
+  let rows = 0;
+  for await (const line of linesOf(piece)) rows = line.row + 1;
+  return rows;
 }
 
 function ordinalsOf(extent: Extent): (row: number) => number | null {

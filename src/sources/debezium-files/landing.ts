@@ -3,7 +3,7 @@
  * is the same whether the engine reads the lines itself or `exact.ts` hands them over.
  *
  *     ord BIGINT?, op VARCHAR, has_after BOOLEAN, has_before BOOLEAN, ts BIGINT, tbl VARCHAR, seq HUGEINT,
- *     origin VARCHAR, schema_hash UBIGINT, a0 … an VARCHAR, b0 … bm VARCHAR
+ *     origin VARCHAR, schema_hash UBIGINT, absent VARCHAR[], a0 … an VARCHAR, b0 … bm VARCHAR
  */
 import type { SourceColumn, SourceView } from '../../model/change.ts';
 import type { Column } from '../../model/types.ts';
@@ -84,7 +84,7 @@ export function readFiles(paths: readonly string[], shape: Shape, choice: TableC
   ];
   return sql`SELECT op, "after" IS NOT NULL AS has_after, "before" IS NOT NULL AS has_before, coalesce("source"."ts_ms", ts_ms) AS ts,
     ${tableExpr(choice)} AS tbl, ${orderOf(shape.connector, source)} AS seq, ${originOf(shape.connector, source)} AS origin,
-    schema_hash, ${join(images)} FROM (${inner})`;
+    schema_hash, NULL::VARCHAR[] AS "absent", ${join(images)} FROM (${inner})`;
 }
 
 export function originOf(connector: string | null, field: (name: string) => Sql): Sql {
@@ -132,6 +132,7 @@ export function flatColumns(shape: Shape): readonly (readonly [string, string])[
     ['seq', 'HUGEINT'],
     ['origin', 'VARCHAR'],
     ['schema_hash', 'UBIGINT'],
+    ['absent', 'VARCHAR[]'],
     ...shape.names.map((_, i) => [`a${i}`, 'VARCHAR'] as const),
     ...shape.beforeNames.map((name) => [`b${shape.names.indexOf(name)}`, 'VARCHAR'] as const),
   ];
@@ -171,6 +172,7 @@ export function viewOf(table: KnownTable, shape: Shape, options: ViewOptions): S
     isOdd: options.isRaw ? IS_ODD : raw('FALSE'),
     op: raw('op'),
     hasBefore: raw('has_before'),
+    absent: raw('"absent"'),
     tsMs: raw('ts'),
     order: orderFields(shape.connector).length > 0 ? raw('seq') : null,
     origin: shape.connector === 'mysql' || shape.connector === 'mariadb' ? raw('origin') : null,

@@ -9,8 +9,8 @@ export interface FileProgress {
   readonly byte: number;
   /** Null: nobody needed to count them yet. */
   readonly line: number | null;
-  /** Size of the file itself when it was read to its end; tells whether a compressed file has grown. */
-  readonly fileBytes: number;
+  /** Size of the file itself when it was read to its end; null: it was not. */
+  readonly fileBytes: number | null;
 }
 
 /** All that a feed needs to go on: files by name, and the columns of tables as known so far. */

@@ -18,6 +18,8 @@ export interface Piece {
   readonly lines: number | null;
   /** True: the last line has no line end yet. */
   readonly isOpen: boolean;
+  /** True: the file ends with it. */
+  readonly isLast: boolean;
 }
 
 /** What the engine reads in one statement. `paths[i]` holds exactly the bytes of `pieces[i]`. */
@@ -44,13 +46,17 @@ const NEWLINE = 10;
 export interface Start {
   readonly byte: number;
   readonly line: number | null;
+  /** Where to stop (uncompressed); absent: at the end of the file. */
+  readonly end?: number;
 }
 
 /** Whole plain files as one segment, read where they lie. */
 export function inPlace(files: readonly FeedFile[], openLast: readonly boolean[]): Segment {
-  const pieces = files.map((file, i) => ({ file, byte: 0, line: 0, bytes: file.bytes, lines: null, isOpen: openLast[i] ?? false }));
+  const pieces = files.map((file, i) => ({ file, byte: 0, line: 0, bytes: file.bytes, lines: null, isOpen: openLast[i] ?? false, isLast: true }));
   return { paths: files.map((f) => f.path), pieces, bytes: pieces.reduce((sum, p) => sum + p.bytes, 0), isInPlace: true };
 }
+
+let spools = 0;
 
 /**
  * Copies a file from `start` on into spool files of about `segmentBytes`, cut at line ends, and yields each. The
@@ -60,16 +66,17 @@ export function inPlace(files: readonly FeedFile[], openLast: readonly boolean[]
  */
 export async function* spool(file: FeedFile, start: Start, limits: SegmentLimits, isBounded: boolean): AsyncGenerator<Segment> {
   await mkdir(limits.spoolDir, { recursive: true });
-  const path = join(limits.spoolDir, `segment-${process.pid}-${Math.trunc(start.byte)}.ndjson`);
+  spools += 1;
+  const path = join(limits.spoolDir, `segment-${process.pid}-${spools}.ndjson`);
   let at = start;
   const carry: Buffer[] = [];
   let out: FileHandle | null = null as FileHandle | null;
   let written = 0;
   let lines = 0;
-  const close = async (isOpen: boolean): Promise<Segment> => {
+  const close = async (isOpen: boolean, isLast: boolean): Promise<Segment> => {
     await out?.close();
     out = null;
-    const piece = { file, byte: at.byte, line: at.line, bytes: written, lines, isOpen };
+    const piece = { file, byte: at.byte, line: at.line, bytes: written, lines, isOpen, isLast };
     at = { byte: at.byte + written, line: at.line === null ? null : at.line + lines };
     const segment = { paths: [path], pieces: [piece], bytes: written, isInPlace: false };
     written = 0;
@@ -84,19 +91,19 @@ export async function* spool(file: FeedFile, start: Start, limits: SegmentLimits
     lines += countLines(bytes);
   };
   try {
-    for await (const block of blocks(file, start.byte)) {
+    for await (const block of blocks(file, start.byte, start.end)) {
       let chunk = block;
       for (let end = chunk.lastIndexOf(NEWLINE) + 1; end > 0; end = chunk.lastIndexOf(NEWLINE) + 1) {
         for (const part of carry.splice(0)) await put(part);
         const cut = chunk.indexOf(NEWLINE, Math.max(0, limits.segmentBytes - written - 1)) + 1;
         await put(chunk.subarray(0, cut === 0 ? end : Math.min(cut, end)));
         chunk = chunk.subarray(cut === 0 ? end : Math.min(cut, end));
-        if (written >= limits.segmentBytes) yield await close(false);
+        if (written >= limits.segmentBytes) yield await close(false, false);
       }
       if (chunk.length > 0) carry.push(Buffer.from(chunk));
     }
     if (isBounded) for (const part of carry) await put(part);
-    if (written > 0) yield await close(isBounded && carry.length > 0);
+    if (written > 0) yield await close(isBounded && carry.length > 0, isBounded || carry.length === 0);
   } finally {
     await out?.close();
     await rm(path, { force: true });

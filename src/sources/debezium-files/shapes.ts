@@ -136,19 +136,33 @@ export class Shapes {
     for await (const line of linesOf({ ...piece, line: 0, bytes: Math.min(piece.bytes, SNIFF_BYTES) })) {
       if (lines >= SNIFF_LINES) break;
       lines += 1;
-      const result = readLine(line.bytes, { isFileStart: line.byte === 0 });
-      if (result.kind !== 'envelope') continue;
-      const { envelope } = result;
-      if (envelope.schema === null) this.#isBare = true;
-      else this.#isWrapped = true;
-      this.#connector ??= envelope.source.get('connector') ?? null;
-      if (envelope.schema === null) continue;
-      const { schema } = envelope;
-      const name = tableName(envelope.table) ?? this.#choice.only?.table ?? null;
-      const columns = name === null ? null : this.columnsOf(name, this.schemaId(schema), () => schema);
-      if (name !== null && columns !== null && !this.#tables.has(name)) this.learn(name, columns);
+      this.look(line.bytes, line.byte === 0);
     }
   }
+
+  /** Learns from one line: its form, its connector, and its table's columns where it carries them. */
+  look(bytes: Uint8Array, isFileStart: boolean): void {
+    const result = readLine(bytes, { isFileStart });
+    if (result.kind !== 'envelope') return;
+    const { schema, source, table } = result.envelope;
+    this.#connector ??= source.get('connector') ?? null;
+    if (schema === null) {
+      this.#isBare = true;
+      return;
+    }
+    this.#isWrapped = true;
+    const name = tableName(table) ?? this.#choice.only?.table ?? null;
+    const columns = name === null ? null : this.columnsOf(name, this.schemaId(schema), () => schema);
+    if (name !== null && columns !== null && !this.#tables.has(name)) this.learn(name, columns);
+  }
+}
+
+/** Text of the key columns of a line; null where it cannot be read. */
+export function keyText(table: KnownTable | null, bytes: Uint8Array): string | null {
+  const result = readLine(bytes);
+  if (table === null || result.kind !== 'envelope') return null;
+  const image = result.envelope.op === 'd' ? result.envelope.before : result.envelope.after;
+  return image === null ? null : table.key.map((name) => image.get(name) ?? 'null').join(',');
 }
 
 function known(wanted: Wanted, columns: readonly Column[]): KnownTable {

@@ -4,14 +4,14 @@ import type { ChangeBatch, Source } from '../../model/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../sql/database.ts';
 import { sql } from '../../sql/sql.ts';
-import { readLine } from '../../codecs/debezium-line.ts';
 import { fingerprint, listFiles, matches, type FeedFile, type Fingerprint } from './files.ts';
 import { inlineView, makeBatch, settle, type BatchContext, type Cut } from './batches.ts';
 import { Landed } from './landed.ts';
 import { readFiles, viewOf, type KnownTable, type Shape } from './landing.ts';
 import { formatPosition, parsePosition, type FeedPosition, type FileProgress } from './position.ts';
+import { countLinesBefore } from './lines.ts';
 import { inPlace, spool, type Piece, type Segment } from './segments.ts';
-import { Shapes, type Prepared } from './shapes.ts';
+import { keyText, Shapes, type Prepared } from './shapes.ts';
 import type { TableChoice } from './tables.ts';
 
 export interface DebeziumFilesOptions {
@@ -33,6 +33,8 @@ export interface DebeziumFilesOptions {
 }
 
 const POLL_MS = 250;
+/** Line ends of a longer stretch that was read in place are counted only when somebody asks. */
+const COUNTED_BYTES = 32 << 20;
 
 /**
  * Debezium envelopes from files: files by name, lines by place. Bounded unless it watches. Position: how far each
@@ -113,7 +115,7 @@ export class DebeziumFiles implements Source {
     const current = this.#position.current;
     if (current === null || files.some((file) => file.name === current.file)) return;
     const progress = this.#position.files[current.file];
-    if (progress === undefined || progress.byte >= progress.fileBytes) return;
+    if (progress === undefined || progress.fileBytes !== null) return;
     throw new PipelineError('E_SOURCE_CHANGED', `${current.file}, which was read up to byte ${progress.byte}, is gone`, {
       subject: { file: current.file, byte: progress.byte },
     });
@@ -173,13 +175,6 @@ export class DebeziumFiles implements Source {
   }
 }
 
-function keyText(table: KnownTable | null, bytes: Uint8Array): string | null {
-  const result = readLine(bytes);
-  if (table === null || result.kind !== 'envelope') return null;
-  const image = result.envelope.op === 'd' ? result.envelope.before : result.envelope.after;
-  return image === null ? null : table.key.map((name) => image.get(name) ?? 'null').join(',');
-}
-
 function isRead(file: FeedFile, progress: FileProgress): boolean {
   return file.compression === 'none' ? file.bytes === progress.byte : file.bytes === progress.fileBytes;
 }
@@ -196,18 +191,22 @@ async function advanced(
   let current = position.current;
   for (const [i, piece] of segment.pieces.entries()) {
     if (cut !== null && i > cut.piece) break;
-    const end = cut !== null && i === cut.piece ? cut : endOf(piece, rejected);
+    const isCut = cut !== null && i === cut.piece;
+    const end = isCut ? cut : await endOf(piece, rejected);
+    const isWhole = !isCut && piece.isLast && end.byte === piece.byte + piece.bytes;
     const seen: Fingerprint = files[piece.file.name]?.fingerprint ?? (await fingerprint(piece.file.path, piece.file.bytes));
-    files[piece.file.name] = { fingerprint: seen, byte: end.byte, line: end.line, fileBytes: piece.file.bytes };
+    files[piece.file.name] = { fingerprint: seen, byte: end.byte, line: end.line, fileBytes: isWhole ? piece.file.bytes : null };
     current = { file: piece.file.name, line: end.line, byte: end.byte };
   }
   return { files, current, columns };
 }
 
 // A last line that has no end yet and cannot be read may be half of one: it is reported, and read again next time.
-function endOf(piece: Piece, rejected: readonly Rejected[]): { byte: number; line: number | null } {
+async function endOf(piece: Piece, rejected: readonly Rejected[]): Promise<{ byte: number; line: number | null }> {
   const end = piece.byte + piece.bytes;
   const half = piece.isOpen ? rejected.find((r) => r.place.file === piece.file.name && r.place.byte + r.bytes.length >= end) : undefined;
   if (half !== undefined) return { byte: half.place.byte, line: half.place.line - 1 };
-  return { byte: end, line: piece.line === null || piece.lines === null ? null : piece.line + piece.lines };
+  if (piece.line === null) return { byte: end, line: null };
+  const lines = piece.lines ?? (piece.bytes <= COUNTED_BYTES ? await countLinesBefore({ ...piece, byte: end }) : null);
+  return { byte: end, line: lines === null ? null : piece.line + lines };
 }
