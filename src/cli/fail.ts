@@ -1,7 +1,7 @@
 /** How a command fails: one block on stderr, and an exit code. */
 import type { ConfigError } from '../config/config-error.ts';
-import { ERRORS, PipelineError, type Subject } from '../model/errors.ts';
-import { EXIT, exitCodeOf, isForbidden, type ExitCode } from './exit-code.ts';
+import { PipelineError, type Subject } from '../model/errors.ts';
+import { exitCodeOf, isForbidden, type ExitCode } from './exit-code.ts';
 import { jsonText } from './json-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -31,7 +31,8 @@ export function errorReport(error: PipelineError): ErrorReport {
 function asKnown(error: unknown): PipelineError {
   const message = error instanceof Error ? error.message : String(error);
   const { code } = error as NodeJS.ErrnoException;
-  if (isForbidden(error) || code === 'ENOSPC') return new PipelineError('E_STATE_WRITE', message, { cause: error });
+  if (isForbidden(error) || code === 'ENOSPC')
+    return new PipelineError('E_STATE_WRITE', message, { cause: error });
   return new PipelineError('E_BUG', message, { cause: error });
 }
 
@@ -59,7 +60,8 @@ function problemsOf(error: PipelineError): { readonly problems?: unknown } {
 
 export function placeText({ file, line, column, byte, table, pipeline }: Subject): string {
   const parts: string[] = [];
-  if (file !== undefined) parts.push([file, line, column].filter((part) => part !== undefined).join(':'));
+  if (file !== undefined)
+    parts.push([file, line, column].filter((part) => part !== undefined).join(':'));
   if (byte !== undefined) parts.push(`byte ${byte}`);
   if (table !== undefined) parts.push(`table ${table}`);
   if (file === undefined && column !== undefined) parts.push(`column ${column}`);
@@ -69,8 +71,12 @@ export function placeText({ file, line, column, byte, table, pipeline }: Subject
 
 function traceOf(error: unknown): string {
   const lines: string[] = [];
-  for (let at: unknown = error; at !== undefined && at !== null && lines.length < 10; at = (at as Error).cause) {
-    lines.push(at instanceof Error ? (at.stack ?? at.message) : String(at));
+  for (
+    let at: unknown = error;
+    at !== undefined && at !== null && lines.length < 10;
+    at = (at as Error).cause
+  ) {
+    lines.push(at instanceof Error ? (at.stack ?? at.message) : 'thrown: no error object');
   }
   return lines.join('\ncaused by: ');
 }
@@ -78,10 +84,3 @@ function traceOf(error: unknown): string {
 export function usage(message: string): PipelineError {
   return new PipelineError('E_USAGE', message);
 }
-
-/** The text for `lakeward errors`; undefined for a code that there is none of. */
-export function explainCode(code: string): (typeof ERRORS)[keyof typeof ERRORS] | undefined {
-  return Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS] : undefined;
-}
-
-export const SUCCESS: ExitCode = EXIT.ok;

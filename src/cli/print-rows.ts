@@ -27,21 +27,36 @@ export async function printRows<R extends object>(
       if (rows.length === 0) return terminal.say(nothing);
       const { formatTable } = await import('./table.ts');
       const cells = rows.map((row) => columns.map(({ text }) => text(row)));
-      const titles = columns.map(({ title }, j) => ({ title, isRight: cells.every((row) => isNumber(row[j])) }));
-      return await terminal.write(`${formatTable(titles, cells.map((row) => row.map(cellText)), terminal.paint)}\n`);
+      const titles = columns.map(({ title }, j) => ({
+        title,
+        isRight: cells.every((row) => isNumber(row[j])),
+      }));
+      return await terminal.write(
+        `${await formatTable(
+          titles,
+          cells.map((row) => row.map(cellText)),
+          terminal.paint,
+        )}\n`,
+      );
     }
   }
 }
 
 /** One object as JSON, or what `human` makes of it. */
-export async function printObject(terminal: Terminal, object: object, human: () => string): Promise<void> {
-  if (terminal.output === 'table') return await terminal.write(`${human()}\n`);
+export async function printObject(
+  terminal: Terminal,
+  object: object,
+  human: () => string | Promise<string>,
+): Promise<void> {
+  if (terminal.output === 'table') return await terminal.write(`${await human()}\n`);
   await terminal.write(`${jsonText(object, { indent: terminal.output === 'json' ? 2 : 0 })}\n`);
 }
 
 function csvOf(rows: readonly object[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const lines = rows.map((row) => names.map((name) => csvCell((row as Record<string, unknown>)[name])).join(','));
+  const lines = rows.map((row) =>
+    names.map((name) => csvCell((row as Record<string, unknown>)[name])).join(','),
+  );
   return rows.length === 0 ? '' : [names.map(csvCell).join(','), ...lines, ''].join('\n');
 }
 
@@ -52,7 +67,8 @@ export function csvCell(value: unknown): string {
   return text === '' || /[",\r\n]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const isNumber = (cell: unknown): boolean => cell === null || typeof cell === 'number' || typeof cell === 'bigint';
+const isNumber = (cell: unknown): boolean =>
+  cell === null || typeof cell === 'number' || typeof cell === 'bigint';
 
 function cellText(cell: string | number | bigint | null): string {
   if (cell === null) return '–';

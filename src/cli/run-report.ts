@@ -5,7 +5,7 @@ import type { PipelineSpec } from '../model/spec.ts';
 import type { Commits } from './run-view.ts';
 import { formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
-import { count, duration, number, rate } from './words.ts';
+import { callName, count, duration, indented, number, rate, shellWord } from './words.ts';
 
 type RunSummary = Awaited<ReturnType<typeof run>>;
 
@@ -13,11 +13,17 @@ export interface RunReport {
   readonly pipeline_id: string;
   readonly status: 'finished' | 'interrupted';
   readonly changes: number;
-  readonly tables: readonly { readonly table: string; readonly rows: number; readonly snapshots: number }[];
+  readonly tables: readonly {
+    readonly table: string;
+    readonly rows: number;
+    readonly snapshots: number;
+  }[];
   readonly events: number;
   readonly duplicates: number;
   /** Met in this run. */
   readonly dead_letters: number;
+  /** All that wait, those of earlier runs too. */
+  readonly dead_letters_waiting: number;
   readonly skipped: number;
   readonly unmapped: number;
   readonly tombstones: number;
@@ -36,6 +42,7 @@ export function reportRun(from: {
   readonly spec: PipelineSpec;
   readonly path: string;
   readonly summary: RunSummary;
+  readonly waiting: number;
   readonly commits: Commits;
   readonly notices: LoadedPipeline['notices'];
   readonly ms: number;
@@ -51,6 +58,7 @@ export function reportRun(from: {
     events: commits.events,
     duplicates: counters.duplicates,
     dead_letters: deadLetters,
+    dead_letters_waiting: from.waiting,
     skipped: counters.skipped,
     unmapped: counters.unmapped,
     tombstones: counters.tombstones,
@@ -61,18 +69,22 @@ export function reportRun(from: {
     seconds: Math.round(ms) / 1000,
     changes_per_second: rate(counters.changes, ms),
     warnings: [...from.notices.map(({ message }) => message), ...commits.warnings],
-    next: deadLetters === 0 ? null : `lakeward dlq list ${from.path}`,
+    next: from.waiting === 0 ? null : `${callName()} dlq list ${shellWord(from.path)}`,
   };
 }
 
-export function formatRun(report: RunReport, paint: Paint): string {
+export async function formatRun(report: RunReport, paint: Paint): Promise<string> {
   const lines = [headline(report, paint)];
-  if (report.tables.length > 0) lines.push(indented(tablesText(report, paint)));
+  if (report.tables.length > 0) lines.push(indented(await tablesText(report, paint)));
   const left = leftOut(report);
   if (report.events > 0) lines.push(`  ${count(report.events, 'event')} published`);
   if (left.length > 0) lines.push(`  left out: ${left.join(' · ')}`);
   if (report.next !== null) {
-    lines.push(`  ${paint.yellow(count(report.dead_letters, 'dead letter'))}: ${report.next}`);
+    const older = report.dead_letters_waiting - report.dead_letters;
+    const waits = `${count(report.dead_letters_waiting, 'dead letter')} ${report.dead_letters_waiting === 1 ? 'waits' : 'wait'}`;
+    lines.push(
+      `  ${paint.yellow(waits)}${older > 0 && report.dead_letters > 0 ? ` (${report.dead_letters} new)` : ''}: ${report.next}`,
+    );
   }
   return lines.join('\n');
 }
@@ -89,13 +101,17 @@ function headline(report: RunReport, paint: Paint): string {
   return `${mark} ${name}: ${count(changes, 'change')}, ${count(checkpoints, 'checkpoint')}, ${time} (${speed})${end}`;
 }
 
-function tablesText({ tables }: RunReport, paint: Paint): string {
+function tablesText({ tables }: RunReport, paint: Paint): Promise<string> {
   const columns = [
     { title: 'TABLE' },
     { title: 'ROWS WRITTEN', isRight: true },
     { title: 'SNAPSHOTS', isRight: true },
   ];
-  return formatTable(columns, tables.map((t) => [t.table, number(t.rows), number(t.snapshots)]), paint);
+  return formatTable(
+    columns,
+    tables.map((t) => [t.table, number(t.rows), number(t.snapshots)]),
+    paint,
+  );
 }
 
 function leftOut(report: RunReport): readonly string[] {
@@ -106,7 +122,13 @@ function leftOut(report: RunReport): readonly string[] {
     [report.tombstones, 'tombstone'],
     [report.messages, 'message'],
   ];
-  return parts.flatMap(([n, noun]) => (n === 0 ? [] : [noun.startsWith('change ') ? `${number(n)} ${n === 1 ? 'change' : 'changes'} of other tables` : count(n, noun)]));
+  return parts.flatMap(([n, noun]) =>
+    n === 0
+      ? []
+      : [
+          noun.startsWith('change ')
+            ? `${number(n)} ${n === 1 ? 'change' : 'changes'} of other tables`
+            : count(n, noun),
+        ],
+  );
 }
-
-const indented = (text: string): string => text.replaceAll(/^/gmu, '  ');

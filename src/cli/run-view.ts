@@ -27,7 +27,13 @@ const REDRAW_MS = 100;
 const SPINNER = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const EVENTS = 'events';
 
-export function runView(terminal: Terminal, clock: Clock, spec: Pick<PipelineSpec, 'pipeline_id'>): RunView {
+/** @param totalBytes how much of the feed is unread; null: nobody knows, or it has no end */
+export function runView(
+  terminal: Terminal,
+  clock: Clock,
+  spec: Pick<PipelineSpec, 'pipeline_id'>,
+  totalBytes: number | null,
+): RunView {
   const startMs = clock.now();
   const tables = new Map<string, { rows: number; snapshots: number }>();
   const warnings: string[] = [];
@@ -41,7 +47,7 @@ export function runView(terminal: Terminal, clock: Clock, spec: Pick<PipelineSpe
     const parts = [
       count(counters.changes, 'change'),
       `${number(rate(counters.changes, ms))}/s`,
-      bytes(counters.bytes),
+      readText(counters.bytes, totalBytes, ms),
       count(checkpoints, 'checkpoint'),
       ...(counters.deadLetters > 0 ? [count(counters.deadLetters, 'dead letter')] : []),
       duration(ms),
@@ -91,21 +97,38 @@ export function runView(terminal: Terminal, clock: Clock, spec: Pick<PipelineSpe
   };
 }
 
+const BAR = 20;
+
+/** `━━━━━━──── 42 % of 1.20 GB, 12 s left`, or the plain bytes where the whole is unknown. */
+function readText(read: number, total: number | null, ms: number): string {
+  if (total === null || total <= 0) return bytes(read);
+  const part = Math.min(1, read / total);
+  const filled = Math.round(part * BAR);
+  const left = part > 0 && part < 1 ? `, ${duration((ms / part) * (1 - part))} left` : '';
+  return `${'━'.repeat(filled)}${'─'.repeat(BAR - filled)} ${Math.floor(part * 100)} % of ${bytes(total)}${left}`;
+}
+
 function checkpointText({ mark, committed, counters, durationMs }: Checkpointed): string {
   const targets = committed.map(({ what, rows }) => `${what} ${number(rows)}`);
-  const parts = [count(counters.changes, 'change'), bytes(counters.bytes), ...targets, duration(durationMs)];
+  const parts = [
+    count(counters.changes, 'change'),
+    bytes(counters.bytes),
+    ...targets,
+    duration(durationMs),
+  ];
   return `checkpoint ${mark.id}: ${parts.join(' · ')}`;
 }
 
 interface LiveLine {
-  show(status: () => string): void;
+  readonly show: (status: () => string) => void;
   /** A line that stays, above the live one. */
-  above(text: string): void;
-  end(): void;
+  readonly above: (text: string) => void;
+  readonly end: () => void;
 }
 
 function liveLine(terminal: Terminal, clock: Clock): LiveLine {
-  if (!terminal.isLive) return { show: () => undefined, above: (text) => terminal.say(text), end: () => undefined };
+  if (!terminal.isLive)
+    return { show: () => undefined, above: (text) => terminal.say(text), end: () => undefined };
   const over = new AbortController();
   let status: () => string = () => '';
   let turn = 0;

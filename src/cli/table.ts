@@ -1,5 +1,4 @@
 /** Tables for people: no borders, two spaces between the columns, so that they cut and grep well. */
-import stringWidth from 'string-width';
 import type { Paint } from './terminal.ts';
 
 export interface TableColumn {
@@ -7,35 +6,48 @@ export interface TableColumn {
   readonly isRight?: boolean;
 }
 
+type Width = (text: string) => number;
+
 /** Text of every cell; `rows[i][j]` belongs to `columns[j]`. Control characters are made visible. */
-export function formatTable(
+export async function formatTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   paint: Paint,
-): string {
+): Promise<string> {
+  const titles = columns.map(({ title }) => visible(title));
   const cells = rows.map((row) => row.map(visible));
-  const widths = columns.map(({ title }, j) =>
-    cells.reduce((width, row) => Math.max(width, stringWidth(row[j] ?? '')), stringWidth(title)),
+  const width = await widthFor([titles, ...cells]);
+  const widths = titles.map((title, j) =>
+    cells.reduce((most, row) => Math.max(most, width(row[j] ?? '')), width(title)),
   );
   const line = (row: readonly string[], style: (text: string) => string): string =>
     row
       .map((text, j) => {
-        const isLast = j === columns.length - 1;
-        const gap = ' '.repeat(Math.max(0, (widths[j] ?? 0) - stringWidth(text)));
+        const gap = ' '.repeat(Math.max(0, (widths[j] ?? 0) - width(text)));
         if (columns[j]?.isRight === true) return `${gap}${style(text)}`;
-        return isLast ? style(text) : `${style(text)}${gap}`;
+        return j === columns.length - 1 ? style(text) : `${style(text)}${gap}`;
       })
       .join('  ');
-  const titles = columns.map(({ title }) => title);
   return [line(titles, paint.bold), ...cells.map((row) => line(row, String))].join('\n');
+}
+
+const NARROW = /^[\u0020-\u007e\u00a1-\u02ff\u2013]*$/u;
+
+/** Loads the table of wide characters only where one may be met. */
+async function widthFor(rows: readonly (readonly string[])[]): Promise<Width> {
+  if (rows.every((row) => row.every((text) => NARROW.test(text)))) return (text) => text.length;
+  return (await import('string-width')).default;
 }
 
 const NAMES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
+// Controls, line and paragraph separators, and what turns the writing direction.
+const UNSEEN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
 /** A cell is one line, and cannot steer the terminal: control characters show as escapes. */
 function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (found) =>
-    NAMES[found] ?? `\\u${found.codePointAt(0)?.toString(16).padStart(4, '0') ?? ''}`,
+  return text.replaceAll(
+    UNSEEN,
+    (found) => NAMES[found] ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

@@ -35,13 +35,13 @@ export interface Terminal {
   /** Characters of a line of stderr. */
   readonly width: number;
   /** Data, to stdout as it is. Resolves when it is written, so that a slow reader slows the writer. */
-  write(text: string): Promise<void>;
+  readonly write: (content: string | Uint8Array) => Promise<void>;
   /** Lines for people, to stderr; nothing with `--quiet`. */
-  say(text: string): void;
+  readonly say: (text: string) => void;
   /** As `say`, also with `--quiet`. */
-  warn(text: string): void;
+  readonly warn: (text: string) => void;
   /** Raw text to stderr, for lines that are written over. */
-  draw(text: string): void;
+  readonly draw: (text: string) => void;
 }
 
 export function openTerminal(
@@ -63,8 +63,8 @@ export function openTerminal(
     errorPaint: pico.createColors(wantsColor(stderr)),
     isLive,
     canAsk: stdin.isTTY === true && stderr.isTTY === true && !isSet(env['CI']),
-    width: stderr.columns ?? 80,
-    write: (text) => written(stdout, text),
+    width: stderr.columns === undefined || stderr.columns < 20 ? 80 : stderr.columns,
+    write: (content) => written(stdout, content),
     say: (text) => void (isQuiet || stderr.write(`${text}\n`)),
     warn: (text) => void stderr.write(`${text}\n`),
     draw: (text) => void stderr.write(text),
@@ -73,9 +73,9 @@ export function openTerminal(
 
 const isSet = (text: string | undefined): boolean => text !== undefined && text !== '';
 
-async function written(stream: NodeJS.WritableStream, text: string): Promise<void> {
-  if (text === '') return;
-  await new Promise<void>((resolve) => void stream.write(text, () => resolve()));
+async function written(stream: NodeJS.WritableStream, content: string | Uint8Array): Promise<void> {
+  if (content.length === 0) return;
+  await new Promise<void>((resolve) => void stream.write(content, () => resolve()));
 }
 
 /**

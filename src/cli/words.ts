@@ -29,7 +29,11 @@ export function duration(ms: number): string {
   if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const [hours, minutes, rest] = [
+    Math.floor(whole / 3600),
+    Math.floor(whole / 60) % 60,
+    whole % 60,
+  ];
   const two = (part: number): string => String(part).padStart(2, '0');
   return hours > 0 ? `${hours} h ${two(minutes)} min` : `${minutes} min ${two(rest)} s`;
 }
@@ -38,3 +42,16 @@ export function duration(ms: number): string {
 export function rate(amount: number, ms: number): number {
   return ms <= 0 ? 0 : Math.round((amount * 1000) / ms);
 }
+
+/** How the command is called here: `npx lakeward` where npm started it, since then it may not be on the path. */
+export function callName(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  return env['npm_command'] === undefined ? 'lakeward' : 'npx lakeward';
+}
+
+/** A word of a shell's command line. */
+export function shellWord(word: string): string {
+  return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export const indented = (text: string, margin = '  '): string =>
+  text.replaceAll(/^(?=.)/gmu, margin);

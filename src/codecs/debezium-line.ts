@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { ErrorCode } from '../model/errors.ts';
-import { JsonFault, compactJson, readFields, readJson, textOf, type JsonSpan } from './json-text.ts';
+import { JsonFault, compactJson, readFields, readJson, textOf, type JsonFields, type JsonSpan } from './json-text.ts';
 
 export interface LineLimits {
   readonly maxLineBytes: number;
@@ -77,7 +77,7 @@ function readText(text: string, maxNesting: number): LineResult {
   const line = readJson(text, maxNesting);
   if (line === null || line.kind === 'null') return { kind: 'tombstone' };
   if (line.kind !== 'object') return error('E_LINE_JSON', 'The line is not a JSON object.', 0);
-  const fields = readFields(text, line);
+  const { fields } = line;
   const payload = fields.get('payload');
   if (payload === undefined || fields.has('op')) return readEnvelope(text, fields, null);
   if (payload.kind === 'null') return { kind: 'tombstone' };
@@ -86,13 +86,11 @@ function readText(text: string, maxNesting: number): LineResult {
   return readEnvelope(text, readFields(text, payload), schema?.kind === 'object' ? compactJson(text, schema) : null);
 }
 
-type Fields = ReadonlyMap<string, JsonSpan>;
-
-function readEnvelope(text: string, fields: Fields, schema: string | null): LineResult {
+function readEnvelope(text: string, fields: JsonFields, schema: string | null): LineResult {
   const op = fields.get('op');
   if (op === undefined) return withoutOp(fields);
   const operation = textOf(text, op);
-  if (op.kind !== 'string' || !isOperation(operation)) return error('E_ENVELOPE_OP', 'The `op` is none of c, r, u, d, t and m.');
+  if (!isOperation(operation)) return error('E_ENVELOPE_OP', 'The `op` is none of c, r, u, d, t and m.');
   const before = fields.get('before');
   const after = fields.get('after');
   const fault = imageFault(operation, before, after);
@@ -113,7 +111,7 @@ function readEnvelope(text: string, fields: Fields, schema: string | null): Line
 }
 
 // What connectors write beside changes has no `op`, and neither has a record that was flattened on its way.
-function withoutOp(fields: Fields): LineResult {
+function withoutOp(fields: JsonFields): LineResult {
   const names = [...fields.keys()];
   if (fields.has('ts_ms') && names.every((name) => name.startsWith('ts_'))) return { kind: 'other', what: 'heartbeat' };
   if (fields.has('ddl') || fields.has('tableChanges')) return { kind: 'other', what: 'schema-change' };

@@ -1,5 +1,4 @@
 /** All that is wrong with a pipeline file, found in one go. */
-import pico from 'picocolors';
 import type { ErrorCode } from '../model/errors.ts';
 import { PipelineError } from '../model/errors.ts';
 import type { Finding } from './node-tree.ts';
@@ -67,6 +66,22 @@ function hintOf({ suggestion, allowed }: Problem, before: string): string {
   return hint === '' ? '' : `${before}${hint}`;
 }
 
+const inCode =
+  (on: number, off: number) =>
+  (text: string): string =>
+    `\u001b[${on}m${text}\u001b[${off}m`;
+const asIs = (text: string): string => text;
+
+/** Five codes: a library for them would cost as much to load as all of this folder. */
+const COLORS = {
+  bold: inCode(1, 22),
+  dim: inCode(2, 22),
+  red: inCode(31, 39),
+  cyan: inCode(36, 39),
+} as const;
+const PLAIN: Paint = { bold: asIs, dim: asIs, red: asIs, cyan: asIs };
+type Paint = Readonly<Record<keyof typeof COLORS, (text: string) => string>>;
+
 /**
  * One line a problem (`file:line:col  error CODE  path: message`), its lines of the file below, and a count.
  * Ends without a newline.
@@ -75,7 +90,7 @@ export function formatProblems(
   problems: readonly Problem[],
   { color = false }: { readonly color?: boolean } = {},
 ): string {
-  const paint = pico.createColors(color);
+  const paint = color ? COLORS : PLAIN;
   const blocks = problems.map((problem) => {
     const place = placeOf(problem).replace(/: $/u, '  ');
     const head = `${paint.bold(place)}${paint.red('error')} ${paint.dim(problem.code)}  ${sentenceOf(problem)}`;
@@ -88,11 +103,7 @@ export function formatProblems(
   return [...blocks, count].join('\n');
 }
 
-function frameText(
-  frame: Frame,
-  hint: string,
-  paint: ReturnType<typeof pico.createColors>,
-): string {
+function frameText(frame: Frame, hint: string, paint: Paint): string {
   const width = Math.max(...frame.lines.map((line) => String(line.number).length)) + 2;
   const lines = frame.lines.map(({ number, text }) =>
     `${paint.dim(`${String(number).padStart(width)} │`)} ${text}`.trimEnd(),

@@ -47,7 +47,27 @@ function centsProblem(text: string): string | null {
 }
 
 const floatProblem = (text: string): string | null =>
-  exact(text) !== null && Number.isFinite(Number(text)) ? null : 'is not a number';
+  isFloat(text, Number) ? null : 'is not a number';
+
+const singleProblem = (text: string): string | null =>
+  isFloat(text, Math.fround) ? null : 'is not a number of its size';
+
+/** Rounding is what floating point is for; a number that it would turn into infinity is not one. */
+function isFloat(text: string, round: (value: number) => number): boolean {
+  if (/^(NaN|-?(?:Infinity|inf))$/u.test(text)) return true;
+  return exact(text) !== null && Number.isFinite(round(Number(text)));
+}
+
+/** The years 0001 to 9999, in epoch milliseconds. */
+const FIRST_MS = -62_135_596_800_000n;
+const LAST_MS = 253_402_300_799_999n;
+
+function epochProblem(text: string): string | null {
+  const number = exact(text);
+  if (number === null || number.scale !== 0) return 'is not a whole number';
+  const isInRange = number.digits >= FIRST_MS && number.digits <= LAST_MS;
+  return isInRange ? null : 'is outside of the years 0001 to 9999';
+}
 
 const wordProblem = (text: string): string | null =>
   /^(1|true|yes|t|y|on|0|false|no|f|n|off)$/iu.test(text)
@@ -62,7 +82,7 @@ const BY_CONVERSION: Readonly<Record<Conversion, (text: string) => string | null
   to_int: (text) => wholeProblem(text, 64),
   to_float: floatProblem,
   to_boolean: wordProblem,
-  epoch_ms_to_datetime: (text) => wholeProblem(text, 64),
+  epoch_ms_to_datetime: epochProblem,
   cents_to_dollars: centsProblem,
 };
 
@@ -70,7 +90,7 @@ const BY_TYPE: Readonly<Record<string, (text: string) => string | null>> = {
   boolean: booleanProblem,
   int: (text) => wholeProblem(text, 32),
   long: (text) => wholeProblem(text, 64),
-  float: floatProblem,
+  float: singleProblem,
   double: floatProblem,
 };
 

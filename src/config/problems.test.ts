@@ -225,8 +225,9 @@ test.each([
   expect((await briefly(text))[0]).toBe(expected);
 });
 
-test('a reference in braces without quotes is explained', async () => {
-  const problems = await briefly('pipeline_id: p\nsource: { path: ${env:P} }\n');
+test('a reference in braces without quotes is explained, once', async () => {
+  const problems = await briefly('pipeline_id: p\nsource: { path: ${env:P}, watch: true }\n');
+  expect(problems).toHaveLength(1);
   expect(problems[0]).toContain('inside braces or brackets, a ${…} needs quotes');
 });
 
@@ -342,6 +343,10 @@ test.each([
   ],
   ['display_name: ${env:X}', '3:15 E_CONFIG_SECRET display_name: the variable X is not set'],
   [
+    'checkpoint:\n  interval_ms: ${env:X}',
+    '4:16 E_CONFIG_SECRET checkpoint.interval_ms: the variable X is not set',
+  ],
+  [
     'display_name: ${file:/none}',
     '3:15 E_CONFIG_SECRET display_name: the file of ${file:/none} cannot be read',
   ],
@@ -404,8 +409,8 @@ test.each([
     '5:42 E_CONFIG_VALUE source.tables[0].primary_key[1]: "x" is in the key twice',
   ],
   [
-    '  path: f\n  tables: [{table: a.b, primary_key: [x], columns: {x: int, X: int}}]',
-    '5:61 E_CONFIG_VALUE source.tables[0].columns.X: column "X" differs from "x" only in case; readers of Iceberg tables take them for one',
+    '  path: f\n  tables: [{table: a.b, primary_key: [X], columns: {X: int, x: int}}]',
+    '5:61 E_CONFIG_VALUE source.tables[0].columns.x: column "x" differs from "X" only in case; readers of Iceberg tables take them for one',
   ],
   [
     '  path: f\n  tables: [{table: a.b, primary_key: [x], columns: {x: bigint}}]',
@@ -433,6 +438,33 @@ test.each([
   ],
 ])('a source with %j is refused', async (lines, expected) => {
   expect(await briefly(withSource(lines))).toEqual([expected]);
+});
+
+test('a default must fit the column when nothing converts it', async () => {
+  const file = (type: string): string => `pipeline_id: p
+source: { source_type: debezium_json, path: f, tables: [{ table: a.b, columns: { x: ${type} } }] }
+processing:
+  schema_mapping:
+    a.b:
+      target_object_type_rid: ri.type.T
+      primary_key_field: x
+      field_mappings:
+        x: { default_value: 1.5 }
+`;
+  expect(await briefly(file('long'))).toEqual([
+    '9:29 E_CONFIG_VALUE processing.schema_mapping["a.b"].field_mappings.x.default_value: default value 1.5 is not a whole number, but the column is long',
+  ]);
+  // The engine reads such a default as it reads the column, so its text says nothing here.
+  expect(await briefly(`${file('{ type: timestamptz, from: epoch_ms }')}bogus: 1\n`)).toHaveLength(
+    1,
+  );
+});
+
+test('a fault in an aliased value is told where the alias stands', async () => {
+  const problems = await briefly('x-n: &n text\ncheckpoint:\n  interval_ms: *n\n');
+  expect(problems.filter((line) => line.includes('interval_ms'))).toEqual([
+    '3:16 E_CONFIG_VALUE checkpoint.interval_ms: expected a whole number from 0 to 2147483647, found text',
+  ]);
 });
 
 test('a source type of a later version is refused with what works', async () => {

@@ -6,6 +6,12 @@ import type { Finding, MapEntry, Node, Path, ScalarNode, Span } from './node-tre
 /** Values a file may hold once its aliases are followed: a bound for files that grow by aliases of aliases. */
 const VALUES_MAX = 100_000;
 const NESTING_MAX = 64;
+const FAULTS_MAX = 5;
+
+interface Fault {
+  readonly code: YamlErrorCode;
+  readonly pos: readonly [number, number];
+}
 
 /** Our own words: the parser's messages may repeat text of the file, and that may be a secret. */
 const SYNTAX: Readonly<Partial<Record<YamlErrorCode, string>>> = {
@@ -40,7 +46,7 @@ export function readDocument(text: string): Document {
   if (parsed === null) return failed('the file is nested too deep to be a pipeline');
   const faults = [...parsed.errors, ...parsed.warnings];
   if (faults.length > 0) {
-    const findings = faults.map(({ code, pos }) => {
+    const findings = firstOfLines(text, faults).map(({ code, pos }) => {
       const message = SYNTAX[code] ?? 'the text is not valid YAML here';
       return syntax(message + quotesHint(text, pos[0]), {
         start: pos[0],
@@ -57,6 +63,16 @@ export function readDocument(text: string): Document {
       `the file must hold keys with values, found ${isSeq(root) ? 'a list' : 'one text'}`,
     );
   return build(root, parsed);
+}
+
+/** What follows a fault on its line, and most of what follows it at all, comes of it. */
+function firstOfLines(text: string, faults: readonly Fault[]): readonly Fault[] {
+  const lines = new Map<number, Fault>();
+  for (const fault of [...faults].sort((left, right) => left.pos[0] - right.pos[0])) {
+    const line = text.slice(0, fault.pos[0]).split('\n').length;
+    if (!lines.has(line)) lines.set(line, fault);
+  }
+  return [...lines.values()].slice(0, FAULTS_MAX);
 }
 
 /** `{ port: ${env:PORT} }` is the likeliest reason for a stray brace. */

@@ -18,6 +18,8 @@ export interface BatchWorkOptions {
   readonly stages: readonly Stage[];
   readonly deadLetters: DeadLetters;
   readonly policy: BatchPolicy;
+  /** Whether rows of other source tables may lie in a target, so that a truncate must not empty it. */
+  readonly isShared: (changes: Changes) => boolean;
 }
 
 export interface BatchResult {
@@ -34,8 +36,6 @@ export interface BatchResult {
 
 export class BatchWork {
   readonly #options: BatchWorkOptions;
-  /** Source tables by target: a truncate of one of several must not empty the target. */
-  readonly #sources = new Map<string, Set<string>>();
 
   constructor(options: BatchWorkOptions) {
     this.#options = options;
@@ -89,12 +89,9 @@ export class BatchWork {
   }
 
   async #truncated(batch: ChangeBatch, changes: Changes, rejected: Rejected[]): Promise<Changes> {
-    const key = `${changes.target.namespace}.${changes.target.table}`;
-    const sources = this.#sources.get(key) ?? new Set();
-    this.#sources.set(key, sources.add(changes.source));
     const { db, policy } = this.#options;
     if (changes.truncatedAt === null) return changes;
-    const isShared = policy.on_truncate === 'apply' && sources.size > 1;
+    const isShared = policy.on_truncate === 'apply' && this.#options.isShared(changes);
     if (policy.on_truncate === 'apply' && !isShared) return changes;
     const where = sql`kind = ${KIND.truncate}`;
     if (policy.on_truncate !== 'ignore') {

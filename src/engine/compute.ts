@@ -1,10 +1,10 @@
 /**
- * The one statement that turns the text of a batch into typed changes. Two levels: the inner one names the texts, the
- * outer one casts them, so that every text is computed once.
+ * The one statement that turns the text of a batch into typed changes. Three levels: the innermost names the texts, the
+ * middle one casts them, the outer one judges, so that nothing is computed twice.
  */
 import { KIND, type Changes, type ChangeColumn, type Image, type TargetView } from '../model/change.ts';
 import type { ErrorCode } from '../model/errors.ts';
-import { id, join, or, raw, sql, type Sql } from '../sql/sql.ts';
+import { id, join, or, raw, sql, substitute, type Sql } from '../sql/sql.ts';
 
 /** Values of the column `flag`. */
 export const FLAG = {
@@ -65,22 +65,32 @@ export function compute(view: TargetView, isExact: boolean): Computation {
   ];
   const where = source.where === null ? raw('') : sql` WHERE ${source.where}`;
   const inner = sql`SELECT ${join([...meta, ...texts])} FROM ${source.from}${where}`;
-  const checks = checksOf(view, images);
   const moved = movedOf(keys.map((k) => k.i));
-  const outer = [
+  const middle = [
     ...(source.ordinal === null ? [] : [raw('ord')]),
+    raw('op'),
+    raw('is_odd'),
+    raw('is_own'),
+    ...(unsure.length === 0 ? [] : [raw('is_unsure')]),
     sql`${kindOf(view)} AS kind`,
     raw('ts'),
     source.order === null ? raw('NULL::HUGEINT AS seq') : raw('seq'),
     source.origin === null ? raw('NULL::VARCHAR AS origin') : raw('origin'),
     sql`${moved} AS moved`,
-    ...images.map((image, i) => sql`${image.value} AS ${id(`c${i}`)}`),
+    ...images.flatMap((image, i) => [sql`${image.value} AS ${id(`c${i}`)}`, id(`t${i}`)]),
     ...keys.map(({ column, i }) => sql`CASE WHEN ${moved} THEN ${column.cast(id(`o${i}`)).value} END AS ${id(`o${i}`)}`),
     ...view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)])),
-    ...flagOf(view, images, checks, isExact),
+  ];
+  const outer = [
+    ...(source.ordinal === null ? [] : [raw('ord')]),
+    ...['kind', 'ts', 'seq', 'origin', 'moved'].map(raw),
+    ...images.map((_, i) => id(`c${i}`)),
+    ...keys.map(({ i }) => id(`o${i}`)),
+    ...view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)])),
+    ...flagOf(view, images, checksOf(view, images), isExact),
   ];
   return {
-    select: sql`SELECT ${join(outer)} FROM (${inner})`,
+    select: sql`SELECT ${join(outer)} FROM (SELECT ${join(middle)} FROM (${inner}))`,
     columns: view.columns.map((column, i): ChangeColumn => ({
       name: column.name,
       type: column.type,
@@ -124,9 +134,10 @@ function checksOf(view: TargetView, images: readonly Image[]): readonly Check[] 
     const image = images[i] as Image;
     const text = id(`t${i}`);
     const constant = (code: ErrorCode): Sql => sql`${code}`;
-    const checks: Check[] = [{ code: image.code, column: column.source, bad: image.bad }];
+    const checks: Check[] = [];
+    if (image.value.text !== text.text) checks.push({ code: image.code, column: column.source, bad: sql`(${id(`c${i}`)} IS NULL) <> (${text} IS NULL)` });
     if (image.type === 'string' || image.type === 'binary') {
-      checks.unshift({ code: constant('E_VALUE_UNAVAILABLE'), column: column.source, bad: sql`coalesce(${text} = ${image.type === 'string' ? UNAVAILABLE : UNAVAILABLE_BASE64}, FALSE)` });
+      checks.unshift({ code: constant('E_VALUE_UNAVAILABLE'), column: column.source, bad: sql`${text} = ${image.type === 'string' ? UNAVAILABLE : UNAVAILABLE_BASE64}` });
     }
     if (column.isKey) {
       checks.unshift({ code: constant('E_KEY_MISSING'), column: column.source, bad: sql`${text} IS NULL AND op <> 't'` });
@@ -140,7 +151,8 @@ function checksOf(view: TargetView, images: readonly Image[]): readonly Check[] 
 function flagOf(view: TargetView, images: readonly Image[], checks: readonly Check[], isExact: boolean): readonly Sql[] {
   const bad = or(checks.map((check) => check.bad));
   if (!isExact) {
-    const inexact = images.flatMap((image) => (image.inexact === null ? [] : [image.inexact]));
+    // The value is at hand as a column by now.
+    const inexact = images.flatMap((image, i) => (image.inexact === null ? [] : [substitute(image.inexact, image.value, id(`c${i}`))]));
     const isUnsure = view.columns.some((column) => column.isUnsure !== null) ? sql`WHEN is_unsure THEN ${FLAG.unsure} ` : raw('');
     return [sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${or([...inexact, bad])} THEN ${FLAG.odd} ${isUnsure}ELSE ${FLAG.good} END::UTINYINT AS flag`];
   }

@@ -17,8 +17,7 @@ export async function supervise(parts: PipelineParts, policy: Pick<ErrorHandling
       return await runPipeline({ ...parts, progress }, signal);
     } catch (error) {
       // Work that ran out of time may still be under way in this process, so only a new one may try again.
-      const isOver = isPipelineError(error, 'E_CHECKPOINT_TIMEOUT');
-      if (!isPipelineError(error) || isOver || error.kind !== 'unavailable' || failures >= policy.max_retries || signal.aborted) throw error;
+      if (!isPipelineError(error) || error.code === 'E_CHECKPOINT_TIMEOUT' || error.kind !== 'unavailable' || failures >= policy.max_retries || signal.aborted) throw error;
       failures += 1;
       const delayMs = policy.retry_interval_ms * 2 ** (failures - 1);
       parts.progress({ kind: 'retry', error, attempt: failures, of: policy.max_retries, delayMs });

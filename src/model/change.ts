@@ -65,10 +65,9 @@ export interface SourceView {
   readonly key: readonly string[];
 }
 
-/** What a cast yields: see `sql/casts.ts`. */
+/** What a cast yields: see `sql/casts.ts`. A text is bad exactly where it is not null and its value is. */
 export interface Image {
   readonly value: Sql;
-  readonly bad: Sql;
   readonly code: Sql;
   readonly inexact: Sql | null;
   readonly type: ColumnType;

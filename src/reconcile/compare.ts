@@ -1,7 +1,7 @@
 /** Two tables of one key, compared by checksums over ranges of the key's hash, then row by row where these differ. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnType } from '../model/types.ts';
-import { id, join, raw, sql, type Sql } from '../sql/sql.ts';
+import { id, join, sql, type Sql } from '../sql/sql.ts';
 import { canonical, shown } from './convert.ts';
 
 export interface RangeReport {

@@ -11,15 +11,41 @@ const TRUE_WORDS = ['true', '1', 't', 'yes', 'y', 'on'];
 const FALSE_WORDS = ['false', '0', 'f', 'no', 'n', 'off'];
 const WHOLE = '[+-]?[0-9]+([.]0*)?';
 
-/** The value of `text` in `type`; `conversion` is one of the mapping's, whose result has that type. */
-export function convert(
-  text: Sql,
-  type: ColumnType,
-  options: { from?: Encoding | undefined; conversion?: Conversion | undefined } = {},
-): Sql {
-  if (options.conversion === 'cents_to_dollars') return centsToDollars(text);
-  if (options.conversion === 'epoch_ms_to_datetime') return instant(text, 'epoch_ms', true);
-  return plain(text, type, options.from);
+export interface Meaning {
+  readonly from?: Encoding | undefined;
+  /** One of the mapping's, whose result has the type that is asked for. */
+  readonly conversion?: Conversion | undefined;
+  /** Type of the source column, where it is declared. */
+  readonly sourceType?: ColumnType | undefined;
+}
+
+/** The value of `text` in `type`. */
+export function convert(text: Sql, type: ColumnType, meaning: Meaning = {}): Sql {
+  const { from, conversion, sourceType } = meaning;
+  if (conversion === undefined) return plain(text, type, from);
+  if (conversion === 'to_string')
+    return sourceType === undefined ? text : textOf(plain(text, sourceType, from), sourceType);
+  if (conversion === 'epoch_ms_to_datetime')
+    return instant(text, from?.startsWith('epoch_') === true ? from : 'epoch_ms', true);
+  const packed = from === 'base64' && sourceType !== undefined && decimalOf(sourceType) !== null;
+  const number = packed ? textOf(plain(text, sourceType, from), sourceType) : text;
+  return conversion === 'cents_to_dollars'
+    ? centsToDollars(number)
+    : plain(number, type, undefined);
+}
+
+/** The shortest text that reads back as the same value. */
+function textOf(value: Sql, type: ColumnType): Sql {
+  const plainText = sql`CAST(${value} AS VARCHAR)`;
+  if (type === 'string') return value;
+  if (type === 'double' || type === 'float') {
+    return sql`CASE WHEN isnan(${value}) THEN 'NaN' WHEN isinf(${value}) THEN CASE WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END ELSE ${plainText} END`;
+  }
+  if (type === 'binary' || type.startsWith('fixed[')) return sql`to_base64(${value})`;
+  const decimal = decimalOf(type);
+  if (decimal !== null && decimal.precision === decimal.scale)
+    return sql`regexp_replace(${plainText}, '^(-?)[.]', ${'\\10.'})`;
+  return shown(value, type);
 }
 
 function plain(text: Sql, type: ColumnType, from: Encoding | undefined): Sql {
@@ -79,7 +105,6 @@ function textDecimal(text: Sql, decimal: { precision: number; scale: number }): 
 
 /** Kafka Connect's Decimal: the unscaled value, big-endian, two's complement. */
 function base64Decimal(text: Sql, decimal: { precision: number; scale: number }): Sql {
-  const target = raw(`DECIMAL(${decimal.precision},${decimal.scale})`);
   const hex = sql`hex(TRY(from_base64(${text})))`;
   const digits = sql`list_transform(range(1, length(${hex}) + 1), lambda i: (strpos('0123456789ABCDEF', substr(${hex}, i, 1)) - 1)::HUGEINT)`;
   // Each digit of a negative number is counted from 15 downwards, so that no step leaves the range of HUGEINT.

@@ -32,6 +32,7 @@ export function envelopeFields(shape: Shape): [string, Sql][] {
     ['before', imageType(shape, shape.keys)],
     ['after', imageType(shape, shape.columns)],
     ['source', structType(SOURCE_FIELDS)],
+    ['ts_ms', raw('VARCHAR')],
   ];
 }
 
@@ -39,10 +40,10 @@ export function envelopeType(shape: Shape): Sql {
   return sql`STRUCT(${join(envelopeFields(shape).map(([field, type]) => sql`${id(field)} ${type}`))})`;
 }
 
-const SOURCE_FIELDS = [
-  ...['db', 'schema', 'table', 'ts_ms', 'file', 'pos', 'row', 'lsn'],
-  ...['commit_lsn', 'change_lsn', 'event_serial_no', 'scn', 'commit_scn', 'rs_id', 'ssn'],
-];
+const SOURCE_FIELDS =
+  'db schema table ts_ms file pos row lsn server_id commit_lsn change_lsn event_serial_no scn commit_scn rs_id ssn'.split(
+    ' ',
+  );
 
 /** {@link envelopeFields} and the payload, as `json_transform` wants it. */
 export function envelopeStructure(shape: Shape): string {
@@ -55,6 +56,7 @@ export function envelopeStructure(shape: Shape): string {
     before: image(shape.keys),
     after: image(shape.columns),
     source: struct(SOURCE_FIELDS),
+    ts_ms: 'VARCHAR',
   };
   return JSON.stringify({ ...fields, payload: fields });
 }
@@ -72,35 +74,46 @@ export function imageType(shape: Shape, columns: readonly ReadColumn[]): Sql {
 export function envelope(shape: Shape, lines: Sql, wrapped: boolean, carried = raw('')): Sql {
   const either = (field: string): Sql =>
     wrapped ? sql`coalesce(struct_extract(payload, ${field}), ${id(field)})` : id(field);
-  const name = raw(`coalesce(s."schema", s."db") || '.' || s."table"`);
+  const name = raw(
+    `coalesce(coalesce(nullif(s."schema", ''), nullif(s."db", '')) || '.', '') || nullif(s."table", '')`,
+  );
   const cases = shape.sources.map(
     (source, i) => sql`WHEN ${name} = ${source.table}${ownLess(source)} THEN ${i}`,
   );
-  return sql`(SELECT ${carried} op, src, ${raw(POSITION)} AS pos, TRY_CAST(s.ts_ms AS BIGINT) AS ts,
+  return sql`(SELECT ${carried} op, src, ${raw(LOG)} AS log, ${raw(POSITION)} AS pos, TRY_CAST(coalesce(s.ts_ms, clock) AS BIGINT) AS ts,
       CASE WHEN src IS NOT NULL THEN b END AS b, CASE WHEN src IS NOT NULL THEN a END AS a
-    FROM (SELECT ${carried} op, s, b, a, CASE ${join(cases, ' ')} END AS src FROM (
-      SELECT ${carried} ${either('op')} AS op, ${either('source')} AS s, ${either('before')} AS b, ${either('after')} AS a
+    FROM (SELECT ${carried} op, s, b, a, clock, CASE ${join(cases, ' ')} END AS src FROM (
+      SELECT ${carried} ${either('op')} AS op, ${either('source')} AS s, ${either('before')} AS b, ${either('after')} AS a, ${either('ts_ms')} AS clock
       FROM ${lines})))`;
 }
 
 function ownLess(source: FeedSource): Sql {
-  return source.onlyTable ? raw(` OR (s."table" IS NULL AND op IS NOT NULL)`) : raw('');
+  return source.onlyTable ? raw(` OR (coalesce(s."table", '') = '' AND op IS NOT NULL)`) : raw('');
 }
 
 /**
- * The first letter is the kind of log; positions of two kinds do not compare. MySQL: file, position, row. SQL Server:
- * commit and change number, serial. PostgreSQL: log sequence number. Oracle: commit and change number, record, serial;
- * without a record ('O') equal numbers are no duplicate.
+ * The log that a change was read from; positions of two logs do not compare. Empty: the change has no position. 'O'
+ * is Oracle without record numbers, where equal positions are no duplicate.
+ */
+const LOG = `CASE
+  WHEN s.file <> '' AND s.pos IS NOT NULL THEN 'm' || coalesce(s.server_id, '')
+  WHEN s.commit_lsn IS NOT NULL OR s.change_lsn IS NOT NULL THEN 's'
+  WHEN s.lsn IS NOT NULL THEN 'p'
+  WHEN s.scn IS NOT NULL THEN CASE WHEN s.rs_id IS NULL THEN 'O' ELSE 'o' END
+  ELSE '' END`;
+
+/**
+ * Text that orders as the log does. MySQL: file, position, row. SQL Server: commit and change number, serial.
+ * PostgreSQL: log sequence number. Oracle: commit and change number, record, serial.
  */
 const POSITION = `CASE
   WHEN s.file <> '' AND s.pos IS NOT NULL
-    THEN 'm' || lpad(regexp_extract(s.file, '([0-9]*)$', 1), 20, '0') || lpad(s.pos, 20, '0') || lpad(coalesce(s.row, '0'), 10, '0')
+    THEN lpad(regexp_extract(s.file, '([0-9]*)$', 1), 20, '0') || lpad(s.pos, 20, '0') || lpad(coalesce(s.row, '0'), 10, '0')
   WHEN s.commit_lsn IS NOT NULL OR s.change_lsn IS NOT NULL
-    THEN 's' || lower(coalesce(s.commit_lsn, '')) || ' ' || lower(coalesce(s.change_lsn, '')) || ' ' || lpad(coalesce(s.event_serial_no, '0'), 20, '0')
-  WHEN s.lsn IS NOT NULL THEN 'p' || lpad(s.lsn, 20, '0')
+    THEN lower(coalesce(s.commit_lsn, '')) || ' ' || lower(coalesce(s.change_lsn, '')) || ' ' || lpad(coalesce(s.event_serial_no, '0'), 20, '0')
+  WHEN s.lsn IS NOT NULL THEN lpad(s.lsn, 20, '0')
   WHEN s.scn IS NOT NULL
-    THEN CASE WHEN s.rs_id IS NULL THEN 'O' ELSE 'o' END || lpad(coalesce(s.commit_scn, s.scn), 20, '0') || lpad(s.scn, 20, '0')
-      || coalesce(trim(s.rs_id), '') || lpad(coalesce(s.ssn, '0'), 10, '0')
+    THEN lpad(coalesce(s.commit_scn, s.scn), 20, '0') || lpad(s.scn, 20, '0') || coalesce(trim(s.rs_id), '') || lpad(coalesce(s.ssn, '0'), 10, '0')
   END`;
 
 export function cellOf(shape: Shape, image: Sql, column: string): Sql {

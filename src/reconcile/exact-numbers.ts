@@ -14,7 +14,8 @@ export interface ReadColumn {
 
 /**
  * Matches a raw line in which one of these columns may have lost something; null when none can. Doubles are meant
- * to be doubles. A nested value in a text column counts too: its inner numbers pass through doubles as well.
+ * to be doubles. In a text column every real counts, for its text is the value (`1.10`, not `1.1`), and so does a
+ * nested value, whose inner numbers pass through doubles as well.
  */
 export function suspectPattern(columns: readonly ReadColumn[]): string | null {
   const exact = columns.filter(
@@ -29,7 +30,7 @@ export function suspectPattern(columns: readonly ReadColumn[]): string | null {
       ? []
       : [`${names(exact.map((c) => c.name))}\\s*:\\s*-?(?:${LONG_REAL})`]),
     ...(numbers.length === 0 ? [] : [`${names(numbers)}\\s*:\\s*-?[0-9.]+[eE]`]),
-    ...(texts.length === 0 ? [] : [`${names(texts)}\\s*:\\s*[\\[{]`]),
+    ...(texts.length === 0 ? [] : [`${names(texts)}\\s*:\\s*(?:[\\[{]|-?[0-9]+[.eE])`]),
   ];
   return parts.length === 0 ? null : parts.join('|');
 }
@@ -90,11 +91,12 @@ function cells(image: unknown, columns: readonly ReadColumn[]): Record<string, s
   return Object.fromEntries(found);
 }
 
-/** Whether the shortest text of the double can be another number than the token, or is one with an exponent. */
+/** Whether the shortest text of the double can be another number or text than the token. */
 function changes(token: string, type: ColumnType | null): boolean {
   if (type === 'double' || type === 'float' || !/[.eE]/.test(token)) return false;
+  if (type === 'string') return true;
   const digits = token.replace(/[eE].*$/, '').replace(/[-.]/g, '').length;
-  return digits >= 16 || (type !== 'string' && /[eE]/.test(token));
+  return digits >= 16 || /[eE]/.test(token);
 }
 
 /** `12.5e-3` → `0.0125`; exponents beyond a decimal's reach stay as they are. */

@@ -10,7 +10,7 @@ import type {
   SourceTable,
 } from '../model/spec.ts';
 import type { Column, ColumnType, Encoding } from '../model/types.ts';
-import { and, raw, sql, type Sql } from '../sql/sql.ts';
+import { and, or, raw, sql, type Sql } from '../sql/sql.ts';
 
 export interface SourceColumn {
   readonly name: string;
@@ -24,6 +24,8 @@ export interface ExpectedValue {
   readonly column: string;
   readonly source: string;
   readonly type: ColumnType | null;
+  /** Type of the source column, where it is declared. */
+  readonly sourceType?: ColumnType | undefined;
   readonly from?: Encoding | undefined;
   readonly conversion?: Conversion | undefined;
   readonly defaultValue?: string | undefined;
@@ -103,7 +105,7 @@ export function expectedTables(
         namespace: target.namespace,
         name: target.name,
         key: known?.key ?? key,
-        sources: [...(known?.sources ?? []), routed],
+        sources: addSource(known?.sources ?? [], routed),
         trim: spec.processing.cleansing.trim,
         nullTokens: spec.processing.cleansing.null_tokens,
         deduplicate: spec.processing.deduplication.enabled,
@@ -114,11 +116,26 @@ export function expectedTables(
   return [...byName.values()];
 }
 
-/** `PumpStation` → `pump_station`, `HTTPPump2` → `http_pump2`. */
+/** Two routes of one table to one target are one source, whose rows meet either. */
+function addSource(sources: readonly ExpectedSource[], added: ExpectedSource): ExpectedSource[] {
+  const same = sources.find((source) => source.table === added.table);
+  if (same === undefined) return [...sources, added];
+  const either =
+    same.include === undefined || added.include === undefined
+      ? undefined
+      : or([same.include, added.include]);
+  return sources.map((source) => (source === same ? { ...added, include: either } : source));
+}
+
+/** `PumpStation` → `pump_station`, `HTTPPump2` → `http_pump2`; what is neither letter nor digit parts words. */
 export function snakeCase(word: string): string {
-  return word
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+  const parted = word
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1_$2')
+    .replace(/([\p{Ll}\p{Lo}\p{N}])(\p{Lu})/gu, '$1_$2');
+  return parted
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .filter((part) => part !== '')
+    .join('_')
     .toLowerCase();
 }
 
@@ -238,6 +255,7 @@ function mappedValue(field: FieldMapping, columns: readonly SourceColumn[]): Exp
       field.type_conversion === undefined
         ? (source?.type ?? null)
         : CONVERTED[field.type_conversion],
+    sourceType: source?.type ?? undefined,
     from: source?.from,
     conversion: field.type_conversion,
     defaultValue: field.default_value,
@@ -249,12 +267,12 @@ function objectTypeOf(mapping: SchemaMapping): string {
   return mapping.target_object_type_rid.split('.').at(-1) ?? mapping.target_object_type_rid;
 }
 
+/** Every predicate whose pattern names the table must hold. */
 function filterOf(spec: PipelineSpec, name: string): Sql | undefined {
-  const filters = Object.entries(spec.processing.filter ?? {});
-  const found =
-    filters.find(([pattern]) => pattern === name) ??
-    filters.find(([pattern]) => matchesPattern(pattern, name));
-  return found && predicate(found[1]);
+  const found = Object.entries(spec.processing.filter ?? {}).filter(([pattern]) =>
+    matchesPattern(pattern, name),
+  );
+  return found.length === 0 ? undefined : and(found.map(([, text]) => predicate(text)));
 }
 
 /** A predicate of the pipeline file; unknown counts as false. The line break ends a trailing comment. */
@@ -263,31 +281,30 @@ function predicate(text: string): Sql {
 ), FALSE)`;
 }
 
-/** The first route that a row meets takes it; what meets none goes to the table's own target. */
+/** A row takes every route that it meets; what meets none goes to the table's own target. */
 function targetsOf(spec: PipelineSpec, name: string, mapping: SchemaMapping | undefined): Target[] {
   const [first, second] = splitName(name);
-  const namespace = spec.sink.iceberg.namespace ?? first;
   const own =
     mapping === undefined ? second : (mapping.target_table ?? snakeCase(objectTypeOf(mapping)));
-  const targets: Target[] = [];
-  const passed: Sql[] = [];
-  for (const route of spec.processing.routes.filter((r) => matchesPattern(r.source_table, name))) {
-    const text = route.target_table.replaceAll('{table}', second).replaceAll('{db}', first);
-    const when = route.when === undefined ? [] : [predicate(route.when)];
-    targets.push({ ...qualify(text, namespace), ...includes([...passed, ...when]) });
-    if (route.when === undefined) return targets;
-    passed.push(sql`NOT ${predicate(route.when)}`);
-  }
-  targets.push({ ...qualify(own, namespace), ...includes(passed) });
-  return targets;
-}
-
-function includes(conditions: readonly Sql[]): { include?: Sql } {
-  return conditions.length === 0 ? {} : { include: and(conditions) };
+  const usual =
+    mapping === undefined
+      ? { namespace: spec.sink.iceberg.namespace ?? first, name: own }
+      : qualify(own, spec.sink.iceberg.namespace ?? first);
+  const routes = spec.processing.routes.filter((route) => matchesPattern(route.source_table, name));
+  const routed = routes.map(({ target_table: text, when }): Target => {
+    const target = qualify(
+      text.replaceAll('{table}', second).replaceAll('{db}', first),
+      usual.namespace,
+    );
+    return when === undefined ? target : { ...target, include: predicate(when) };
+  });
+  if (routed.some((target) => target.include === undefined)) return routed;
+  const met = routed.map(({ include }) => sql`NOT ${include ?? raw('TRUE')}`);
+  return [...routed, met.length === 0 ? usual : { ...usual, include: and(met) }];
 }
 
 function qualify(text: string, namespace: string): Target {
-  const dot = text.lastIndexOf('.');
+  const dot = text.indexOf('.');
   return dot < 0
     ? { namespace, name: text }
     : { namespace: text.slice(0, dot), name: text.slice(dot + 1) };

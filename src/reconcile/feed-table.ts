@@ -1,7 +1,7 @@
 /**
  * A feed as a temporary table, one row for each line that is not blank, in feed order: `rowid` is the order.
- * Columns: `op`, `src` (index of the source table; NULL: not of this table, or left out), `pos` (text that orders as
- * the source's log does; NULL: no position), `ts` (the source's clock, ms), `b` and `a` (before and after, texts).
+ * Columns: `op`, `src` (index of the source table; NULL: not of this table, or left out), `log` (which log
+ * the change was read from; empty: none is known), `pos` (text that orders as that log does), `ts` (the clock, ms), `b` and `a` (before and after, texts).
  * A line that is no envelope is a row of NULLs.
  */
 import { resolve } from 'node:path';
@@ -62,7 +62,7 @@ export async function landFeed(
 ): Promise<LandedFeed> {
   const shape = { ...read, asJson: collides(read.columns) || collides(read.keys) };
   await connection.run(
-    sql`CREATE TEMP TABLE ${name} (op VARCHAR, src SMALLINT, pos VARCHAR, ts BIGINT,
+    sql`CREATE TEMP TABLE ${name} (op VARCHAR, src SMALLINT, log VARCHAR, pos VARCHAR, ts BIGINT,
     b ${imageType(shape, shape.keys)}, a ${imageType(shape, shape.columns)})`.text,
   );
   const files: FileRows[] = [];

@@ -39,7 +39,7 @@ export async function foldFeed(
     const bad = await numbers(connection, sql`SELECT count(*) FROM ${target} WHERE NOT good`);
     if (bad[0] === 0) break;
     // A change that cannot be represented never counted, so what it hid comes to light: weigh the keys again.
-    const found = await refuseUnconvertible(connection, feed, plan);
+    const found = await refuseUnconvertible(connection, feed, plan, scopes);
     assert(
       found.length > 0,
       'a row of the fold cannot be represented, yet none of its changes is at fault',
@@ -87,10 +87,15 @@ async function chooseWinners(
   plan: Plan,
 ): Promise<void> {
   const keys = join(keyNames(plan));
+  const [placed = 0, all = 0] = await numbers(
+    connection,
+    sql`SELECT count(*) FILTER (WHERE log <> ''), count(*) FROM ${CHANGES}`,
+  );
+  const last = lastPerKey(plan, placed > 0 && placed < all);
   await connection.run(
     sql`CREATE OR REPLACE TEMP TABLE ${WINNERS} AS
     SELECT src, mark // 2 AS n, ${keys} FROM (
-      SELECT arg_max(src, mark) AS src, max(mark) AS mark, ${keys} FROM (${lastPerKey(plan)}) GROUP BY ${keys})
+      SELECT arg_max(src, mark) AS src, max(mark) AS mark, ${keys} FROM (${last}) GROUP BY ${keys})
     WHERE mark % 2 = 1 AND mark // 2 > ${await lastTruncate(connection, feed, plan)}`.text,
   );
 }
@@ -103,7 +108,7 @@ function changesOf(feed: LandedFeed, plan: Plan, source: PlannedSource, index: n
     put: number,
     key: readonly Sql[],
     where: Sql,
-  ): Sql => sql`SELECT ${index} AS src, rowid * 2 + ${put} AS mark, pos, ts,
+  ): Sql => sql`SELECT ${index} AS src, rowid * 2 + ${put} AS mark, log, pos, ts,
       ${join(key.map((k, i) => sql`${k} AS ${id(`k${i}`)}`))}
     FROM ${feed.name} WHERE src = ${index} AND ${where}`;
   const same = and(after.map((k, i) => sql`${k} = ${before[i] ?? raw('NULL')}`));
@@ -117,21 +122,22 @@ function known(key: readonly Sql[]): Sql {
 }
 
 /**
- * By position: the first of the changes with the key's highest position, for what comes later and is not newer was
- * sent before. By the clock, where any change of the key has no position: the last of those that none is newer than.
+ * The last change of a key that counts, in each log. By position: the first of those with the highest one, for what
+ * comes later and is not newer was sent before. By the clock, where there is no position: the last of those that none
+ * is newer than. `isMixed`: some changes have a position and some have none, and then the clock of all counts.
  */
-function lastPerKey(plan: Plan): Sql {
+function lastPerKey(plan: Plan, isMixed: boolean): Sql {
   const keys = join(keyNames(plan));
-  if (!plan.expected.deduplicate)
+  if (!plan.expected.deduplicate) {
     return sql`SELECT src, max(mark) AS mark, ${keys} FROM ${CHANGES} GROUP BY src, ${keys}`;
-  return sql`SELECT src, CASE WHEN NOT any_value(placed) THEN max(mark) FILTER (WHERE ts IS NULL OR ts = newest)
-        WHEN any_value(highest) LIKE 'O%' THEN max(mark) FILTER (WHERE pos = highest)
+  }
+  const newest = isMixed ? sql`max(max(ts)) OVER (PARTITION BY src, ${keys})` : raw('max(ts)');
+  return sql`SELECT src, CASE log WHEN '' THEN max(mark) FILTER (WHERE ts IS NULL OR ts = newest)
+        WHEN 'O' THEN max(mark) FILTER (WHERE pos = highest)
         ELSE min(mark) FILTER (WHERE pos = highest) END AS mark, ${keys}
     FROM ${CHANGES} JOIN (
-      SELECT src, max(pos) AS highest, max(ts) AS newest,
-        count(pos) = count(*) AND min(left(pos, 1)) = max(left(pos, 1)) AS placed, ${keys}
-      FROM ${CHANGES} GROUP BY src, ${keys}) USING (src, ${keys})
-    GROUP BY src, ${keys}`;
+      SELECT src, log, max(pos) AS highest, ${newest} AS newest, ${keys} FROM ${CHANGES} GROUP BY src, log, ${keys})
+    USING (src, log, ${keys}) GROUP BY src, log, ${keys}`;
 }
 
 /** Row number of the last truncation that counts; -1 without one. A table fed by several sources is never emptied. */
@@ -141,15 +147,13 @@ async function lastTruncate(
   plan: Plan,
 ): Promise<number> {
   if (!plan.expected.truncate || plan.sources.length !== 1) return -1;
+  const own = sql`(SELECT rowid AS n, * FROM ${feed.name} WHERE op = 't' AND src = 0)`;
+  // One that is sent again, after the rows that came behind it, must not empty the table a second time.
   const applied = plan.expected.deduplicate
-    ? raw('coalesce(min(rowid) FILTER (WHERE pos = (SELECT max(pos) FROM t)), max(rowid))')
-    : raw('max(rowid)');
-  const found = await numbers(
-    connection,
-    sql`WITH t AS (SELECT rowid, pos FROM ${feed.name} WHERE op = 't' AND src = 0)
-    SELECT coalesce(${applied}, -1) FROM t`,
-  );
-  return found[0] ?? -1;
+    ? sql`SELECT CASE WHEN log IN ('', 'O') THEN max(n) ELSE min(n) FILTER (WHERE pos = highest) END AS n
+        FROM ${own} JOIN (SELECT log, max(pos) AS highest FROM ${own} GROUP BY log) USING (log) GROUP BY log`
+    : own;
+  return (await numbers(connection, sql`SELECT coalesce(max(n), -1) FROM (${applied})`))[0] ?? -1;
 }
 
 async function convertWinners(
@@ -160,14 +164,13 @@ async function convertWinners(
   target: Sql,
 ): Promise<void> {
   const parts = plan.sources.map((source, i) => {
+    const keys = keyNames(plan).map((key, k) => sql`w.${key} AS ${id(`__k${k}`)}`);
     const rows = sql`${feed.name} AS f JOIN ${WINNERS} AS w ON f.rowid = w.n WHERE w.src = ${i}`;
-    const kept = and([source.filter, source.include].filter((p) => p !== undefined));
-    const columns = join(plan.columns.map((_, c) => sql`${id(`__c${c}`)} AS ${id(`c${c}`)}`));
-    const keys = join(keyNames(plan).map((_, k) => sql`${id(`__k${k}`)} AS ${id(`k${k}`)}`));
-    // The predicate sees the source's columns by their own names, so all of ours have two underscores.
-    return sql`SELECT ${keys}, ${columns}, __good AS good FROM (
-        SELECT *, ${kept} AS __kept FROM (${convertedRows(feed, plan, source, scopes[i] ?? [], rows)}))
-      WHERE __kept OR NOT __good`;
+    const named = [
+      ...keyNames(plan).map((key, k) => sql`${id(`__k${k}`)} AS ${key}`),
+      ...plan.columns.map((_, c) => sql`${id(`__c${c}`)} AS ${id(`c${c}`)}`),
+    ];
+    return sql`SELECT ${join(named)}, __good AS good FROM (${keptRows(feed, plan, source, scopes[i] ?? [], keys, rows)})`;
   });
   try {
     await connection.run(
@@ -175,9 +178,10 @@ async function convertWinners(
     );
   } catch (cause) {
     if (!plan.sources.some((source) => source.scope.length > 0)) throw cause;
+    const { namespace, name } = plan.expected;
     throw new PipelineError(
       'E_CONFIG_SQL',
-      `A filter or route of ${plan.expected.namespace}.${plan.expected.name} cannot be run.`,
+      `A filter or route of ${namespace}.${name} cannot be run.`,
       { cause },
     );
   }
@@ -185,11 +189,16 @@ async function convertWinners(
 
 type Scope = readonly { readonly name: string; readonly value: Sql }[];
 
-function convertedRows(
+/**
+ * Rows that meet the predicates, which see the source's columns by their own names; so all of ours have two
+ * underscores. What a predicate keeps out need not be good.
+ */
+function keptRows(
   feed: LandedFeed,
   plan: Plan,
   source: PlannedSource,
   scope: Scope,
+  carried: readonly Sql[],
   rows: Sql,
 ): Sql {
   const made = valuesOf(feed, plan, source);
@@ -198,13 +207,13 @@ function convertedRows(
       sql`${made.get(column.name)?.value ?? ridOrNull(column.name, source)} AS ${id(`__c${c}`)}`,
   );
   const good = and([...made.values()].map((value) => value.good));
-  const keys = keyNames(plan).map((key, k) => sql`w.${key} AS ${id(`__k${k}`)}`);
   const named = scope.map(({ name, value }) => sql`${value} AS ${id(name)}`);
-  return sql`SELECT ${join([...keys, ...columns, sql`${good} AS __good`, ...named])} FROM ${rows}`;
+  const kept = and([source.filter, source.include].filter((p) => p !== undefined));
+  return sql`SELECT * FROM (SELECT ${join([...carried, ...columns, sql`${good} AS __good`, ...named])} FROM ${rows}) WHERE ${kept}`;
 }
 
 function ridOrNull(column: string, source: PlannedSource): Sql {
-  return source.rid !== undefined && column === 'rid' ? raw('w.k0') : raw('NULL');
+  return source.rid !== undefined && column === 'rid' ? raw('k0') : raw('NULL');
 }
 
 function valuesOf(
@@ -240,12 +249,13 @@ async function refuseUnconvertible(
   connection: DuckDBConnection,
   feed: LandedFeed,
   plan: Plan,
+  scopes: readonly Scope[],
 ): Promise<number[]> {
   const refused: number[] = [];
   for (const [i, source] of plan.sources.entries()) {
-    const good = and([...valuesOf(feed, plan, source).values()].map((value) => value.good));
-    const where = sql`src = ${i} AND ${PUTS} AND NOT (${good})`;
-    const bad = sql`SELECT rowid FROM ${feed.name} WHERE ${where}`;
+    const rows = sql`(SELECT rowid AS __n, a, NULL AS k0 FROM ${feed.name} WHERE src = ${i} AND ${PUTS})`;
+    const kept = keptRows(feed, plan, source, scopes[i] ?? [], [raw('__n')], rows);
+    const bad = sql`SELECT __n FROM (${kept}) WHERE NOT __good`;
     refused.push(...(await numbers(connection, bad)));
     await connection.run(sql`DELETE FROM ${CHANGES} WHERE mark // 2 IN (${bad})`.text);
   }

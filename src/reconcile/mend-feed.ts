@@ -51,7 +51,7 @@ async function landAgain(
 ): Promise<void> {
   const fields = sql`(SELECT n, unnest(json_transform(json, ${envelopeStructure(shape)})) FROM (${lines}))`;
   await connection.run(
-    sql`UPDATE ${name} SET op = l.op, src = l.src, pos = l.pos, ts = l.ts, b = l.b, a = l.a
+    sql`UPDATE ${name} SET op = l.op, src = l.src, log = l.log, pos = l.pos, ts = l.ts, b = l.b, a = l.a
       FROM ${envelope(shape, fields, true, raw('n, '))} AS l WHERE ${name}.rowid = l.n + ${landed.first}`
       .text,
   );

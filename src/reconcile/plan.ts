@@ -115,7 +115,7 @@ function keyType(source: PlannedSource, name: string): ColumnType | null {
 
 /** Cell → text after cleansing; null tokens and blanks as the file asks for. */
 export function cleansed(plan: Plan, cell: Sql): Sql {
-  const trimmed = plan.expected.trim ? sql`trim(${cell}, ${' \t\r\n'})` : cell;
+  const trimmed = plan.expected.trim ? sql`trim(${cell}, ${' \t\n\r\f\v'})` : cell;
   if (plan.expected.nullTokens.length === 0) return trimmed;
   return sql`CASE WHEN ${trimmed} NOT IN (${join(plan.expected.nullTokens)}) THEN ${trimmed} END`;
 }
@@ -156,7 +156,7 @@ export function valueOf(
   const own = cleansed(plan, cell);
   const text =
     value.defaultValue === undefined ? own : sql`coalesce(${own}, ${value.defaultValue})`;
-  const converted = convert(text, value.type, { from: value.from, conversion: value.conversion });
+  const converted = convert(text, value.type, value);
   const made = mayBeText(value.type)
     ? sql`CASE WHEN ${text} NOT IN (${join(UNAVAILABLE)}) THEN ${converted} END`
     : converted;

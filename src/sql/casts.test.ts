@@ -202,7 +202,7 @@ const CASES: readonly Case[] = [
       ['AIAAAAAAAAAA', '92233720368547.75808'],
       ['gAAAAAAAAAA=', '-92233720368547.75808'],
       ['/3//////////', '-92233720368547.75809'],
-      ...bad('E_VALUE_DECIMAL', 'SztMqFqGxHoJiiJAAAAAAA==', 'f////////////////////w==', 'gAAAAAAAAAAAAAAAAAAAAA=='),
+      ...bad('E_VALUE_DECIMAL', 'SztMqFqGxHoJiiJAAAAAAA==', 'f////////////////////w==', 'gAAAAAAAAAAAAAAAAAAAAA==', 'AP////////////////////8=', '/wAAAAAAAAAAAAAAAAAAAAA='),
     ],
   },
   {
@@ -325,7 +325,7 @@ const CASES: readonly Case[] = [
     lines: [
       ['101612F1-CE87-4CC2-8147-5A42042294A7', '101612f1-ce87-4cc2-8147-5a42042294a7'],
       ...same('00000000-0000-0000-0000-000000000000'),
-      ...bad('E_VALUE_UUID', '', '{101612f1-ce87-4cc2-8147-5a42042294a7}', '101612f1ce874cc281475a42042294a7', '101612f1-ce87-4cc2-8147-5a42042294ag'),
+      ...bad('E_VALUE_UUID', '', '{101612f1-ce87-4cc2-8147-5a42042294a7}', '101612f1ce874cc281475a42042294a7', '101612f1ce874cc28147-5a42042294a7', '101612f1-ce87-4cc2-8147-5a42042294ag'),
     ],
   },
   {
@@ -478,7 +478,7 @@ describe('convertText', () => {
     {
       conversion: 'to_string',
       source: 'double',
-      lines: [['1.10', '1.1'], ['1000', '1000.0'], ['1e20', '1e+20'], ['inf', 'Infinity'], ['-Infinity', '-Infinity'], ['NaN', 'NaN'], ['x', 'E_VALUE_NUMBER']],
+      lines: [['1.10', '1.1'], ['1000', '1000.0'], ['1e20', '1e+20'], ['inf', 'Infinity'], ['-Infinity', '-Infinity'], ['-inf', '-Infinity'], ['NaN', 'NaN'], ['x', 'E_VALUE_NUMBER']],
     },
     { conversion: 'to_string', source: 'float', lines: [['1.1', '1.1']] },
     { conversion: 'to_string', source: 'long', lines: [['5.0', '5'], ['9007199254740993', '9007199254740993']] },
@@ -504,6 +504,7 @@ describe('convertText', () => {
       () => convertText(TEXT, 'to_int', 'binary', 'base64'),
       () => convertText(TEXT, 'to_boolean', 'fixed[1]'),
       () => convertText(TEXT, 'epoch_ms_to_datetime', 'date', 'epoch_day'),
+      () => convertText(TEXT, 'epoch_ms_to_datetime', 'time', 'ms_of_day'),
     ];
     for (const refused of refusals) {
       let error: unknown;

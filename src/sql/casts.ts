@@ -21,7 +21,7 @@ import {
 } from './casts-time.ts';
 import { isInexact } from './casts-inexact.ts';
 import type { TypedCast } from './casts-shape.ts';
-import { join, sql, type Sql } from './sql.ts';
+import { sql, type Sql } from './sql.ts';
 
 export { duckdbType } from './casts-shape.ts';
 

@@ -40,6 +40,11 @@ export function join(parts: readonly SqlValue[], separator = ', '): Sql {
   return new Sql(parts.map(literal).join(separator));
 }
 
+/** An expression with another one put in the place of each of its parts that are, word by word, `part`. */
+export function substitute(expression: Sql, part: Sql, by: Sql): Sql {
+  return new Sql(expression.text.replaceAll(part.text, () => by.text));
+}
+
 export function and(parts: readonly Sql[]): Sql {
   return parts.length === 0 ? raw('TRUE') : new Sql(parts.map((p) => `(${p.text})`).join(' AND '));
 }

@@ -29,6 +29,25 @@ export function needsBefore(spec: PipelineSpec, hasEvents: boolean): boolean {
   return (hasEvents && mappings !== undefined) || Object.keys(filter ?? {}).length > 0 || routes.some((route) => route.when !== undefined);
 }
 
+/**
+ * Whether more than one source table may write to a target, as far as the pipeline file tells: a pattern may always
+ * take in a second one.
+ */
+export function isShared(spec: PipelineSpec, table: string, target: TargetName): boolean {
+  const { tables } = spec.source;
+  const { routes, schema_mapping: mappings } = spec.processing;
+  const named = tables.length > 0 ? tables.map((t) => t.table) : (mappings ?? []).map((m) => m.source_table);
+  const isSame = (other: TargetName): boolean => other.namespace === target.namespace && other.table === target.table;
+  const reaches = (name: string): boolean => {
+    const own = routes.filter((route) => matchesPattern(route.source_table, name)).map((route) => routeTarget(spec, route, name));
+    return [...own, usualTarget(spec, name)].some(isSame);
+  };
+  const isOpen = named.length === 0 || named.some((name) => name.includes('*'));
+  const isUsual = mappings === undefined && spec.sink.iceberg.namespace === undefined && routes.length === 0;
+  if (isOpen) return !isUsual;
+  return named.some((name) => name !== table && reaches(name));
+}
+
 /** Compiles the targets of source tables; the predicates of a table are made once. */
 export class Targets {
   readonly #db: Database;

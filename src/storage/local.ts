@@ -58,7 +58,9 @@ async function readLocal(path: string): Promise<Uint8Array | null> {
     return await readFile(path);
   } catch (cause) {
     if (isMissing(cause)) return null;
-    throw new PipelineError('E_TABLE_METADATA', `${path} cannot be read: ${reason(cause)}`, { cause });
+    throw new PipelineError('E_TABLE_METADATA', `${path} cannot be read: ${reason(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -70,7 +72,9 @@ async function listLocal(folder: string): Promise<readonly StoreEntry[]> {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (cause) {
     if (isMissing(cause)) return [];
-    throw new PipelineError('E_TABLE_METADATA', `${folder} cannot be listed: ${reason(cause)}`, { cause });
+    throw new PipelineError('E_TABLE_METADATA', `${folder} cannot be listed: ${reason(cause)}`, {
+      cause,
+    });
   }
 }
 

@@ -2,45 +2,53 @@
  * Ways for a process to die: before or after any call that crosses a contract. Whoever is called after the crash gets
  * nowhere either, so that what the run does while it unwinds leaves no trace. What is durable lies outside and stays.
  */
+import { PipelineError } from '../../src/model/errors.ts';
 import type { Source } from '../../src/model/source.ts';
 
 export class Crash extends Error {
-  constructor(readonly at: string) {
+  constructor(at: string) {
     super(`the process died ${at}`);
     this.name = 'Crash';
   }
 }
 
-/** Counts the points of one life of a process and ends it at one of them. */
+export interface CrashPlanOptions {
+  /** Number of the point to die at, from 0; null: never. */
+  readonly dieAt: number | null;
+  /** Numbers of points that fail as an outage does, and work the next time. */
+  readonly failAt?: ReadonlySet<number>;
+}
+
+/** Counts the points of one life of a process, and ends it at one of them. */
 export class CrashPlan {
-  readonly #at: number | null;
+  readonly #options: CrashPlanOptions;
   /** What was passed, in order. */
   readonly passed: string[] = [];
   #crash: Crash | null = null;
 
-  /** @param at the number of the point to die at, from 0; null: never */
-  constructor(at: number | null) {
-    this.#at = at;
+  constructor(options: CrashPlanOptions) {
+    this.#options = options;
   }
 
   get isDead(): boolean {
     return this.#crash !== null;
   }
 
-  /** @throws Crash at the chosen point, and at every one after it */
+  /** @throws Crash at the chosen point and at every one after it, E_WAREHOUSE_WRITE at one that is to fail */
   point(name: string): void {
     if (this.#crash !== null) throw this.#crash;
-    if (this.passed.length === this.#at) {
+    const number = this.passed.push(name) - 1;
+    if (number === this.#options.dieAt) {
       this.#crash = new Crash(name);
       throw this.#crash;
     }
-    this.passed.push(name);
+    if (this.#options.failAt?.has(number) === true) throw new PipelineError('E_WAREHOUSE_WRITE', `${name} failed by plan`);
   }
 }
 
 /** The methods of each contract that wait for something. */
 export const AWAITED = {
-  batch: ['recover', 'reread', 'lines', 'places', 'end'],
+  batch: ['recover', 'reread', 'withPartBefore', 'lines', 'places', 'end'],
   stage: ['apply', 'saveState', 'loadState'],
   sink: ['write', 'prepare', 'commit', 'discard'],
   store: ['latest', 'save'],

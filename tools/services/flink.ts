@@ -1,7 +1,7 @@
 /** Flink is not served as a distribution: its own jars lie in a Python package, the connectors on Maven. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileJudge } from './java-judge.ts';
+import { classPathOf } from './java-judge.ts';
 import { flinkConfDir, flinkLibDir, flinkOptDir, partDir } from './layout.ts';
 import { copyJars } from './maven.ts';
 import type { Part } from './part.ts';
@@ -35,6 +35,6 @@ export const flinkPart: Part = {
     for (const [file, text] of Object.entries(FLINK_CONFIG)) {
       writeFileSync(join(flinkConfDir, file), text);
     }
-    compileJudge('flink', java);
+    classPathOf('flink', java);
   },
 };

@@ -1,39 +1,47 @@
 /** Compiles the small Java programs of `test/kit/judges/java` against the jars of the part that they drive. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  fingerprint,
-  flinkLibDir,
-  isStamped,
-  javaJudgesDir,
-  servicesDir,
-  sparkJarsDir,
-  stamp,
-} from './layout.ts';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fingerprint, flinkLibDir, javaJudgesDir, servicesDir, sparkJarsDir } from './layout.ts';
 import { javacOf } from './toolchain.ts';
 
 export type JavaJudge = 'flink' | 'spark';
 
 const MAIN: Readonly<Record<JavaJudge, string>> = { flink: 'FlinkJudge', spark: 'SparkJudge' };
+const JARS: Readonly<Record<JavaJudge, string>> = { flink: flinkLibDir, spark: sparkJarsDir };
 const SHARED = ['Json', 'JudgeLoop', 'Cells'];
 
-const classesDir = (judge: JavaJudge): string => join(servicesDir, 'judges', judge);
-const jarsOf = (judge: JavaJudge): string =>
-  join(judge === 'flink' ? flinkLibDir : sparkJarsDir, '*');
-
 export const mainClassOf = (judge: JavaJudge): string => MAIN[judge];
-export const classPathOf = (judge: JavaJudge): string => `${classesDir(judge)}:${jarsOf(judge)}`;
 
-/** Does nothing when the classes of these very sources are there. */
-export function compileJudge(judge: JavaJudge, javaHome: string): void {
+/**
+ * The class path that runs the judge, compiled if these very sources were not yet. The folder of the classes carries
+ * the fingerprint of the sources and appears whole, so that two test runs may do this at the same time.
+ */
+export function classPathOf(judge: JavaJudge, javaHome: string): string {
   const sources = [...SHARED, MAIN[judge]].map((name) => join(javaJudgesDir, `${name}.java`));
-  const recipe = fingerprint(...sources.map((source) => readFileSync(source, 'utf8')));
-  const classes = classesDir(judge);
-  if (isStamped(classes, recipe)) return;
-  mkdirSync(classes, { recursive: true });
-  const options = ['-nowarn', '-encoding', 'UTF-8', '-cp', jarsOf(judge), '-d', classes];
+  const print = fingerprint(...sources.map((source) => readFileSync(source, 'utf8')));
+  const classes = join(servicesDir, 'judges', `${judge}-${print}`);
+  const jars = join(JARS[judge], '*');
+  if (!existsSync(classes)) compile(sources, jars, classes, javaHome);
+  return [classes, jars].join(delimiter);
+}
+
+function compile(
+  sources: readonly string[],
+  jars: string,
+  classes: string,
+  javaHome: string,
+): void {
+  const fresh = `${classes}.${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
+  const options = ['-nowarn', '-encoding', 'UTF-8', '-cp', jars, '-d', fresh];
   const done = spawnSync(javacOf(javaHome), [...options, ...sources], { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`javac: ${done.stderr || String(done.error)}`);
-  stamp(classes, recipe);
+  try {
+    renameSync(fresh, classes);
+  } catch (error) {
+    // Somebody else was quicker; what lies there was made of the same sources.
+    if (!existsSync(classes)) throw error;
+    rmSync(fresh, { recursive: true });
+  }
 }

@@ -1,4 +1,4 @@
-import { compileJudge } from './java-judge.ts';
+import { classPathOf } from './java-judge.ts';
 import { partDir, sparkJarsDir } from './layout.ts';
 import { copyJars } from './maven.ts';
 import type { Part } from './part.ts';
@@ -18,6 +18,6 @@ export const sparkPart: Part = {
     await unpack(archive, partDir('spark'), { patterns: SPARK_MEMBERS, strip: 2 }, shell);
     const plan = SPARK_JARS.map((jar) => ({ jar, folder: sparkJarsDir }));
     await copyJars('spark', maven, plan, shell);
-    compileJudge('spark', java);
+    classPathOf('spark', java);
   },
 };

@@ -43,11 +43,16 @@ const longType = avsc.types.LongType.__with({
 
 const metadataType = avsc.Type.forSchema({ type: 'map', values: 'bytes' });
 
+// The hook, because avsc makes a type of its own for a long with a logical type.
 function recordType(schema: AvroSchema): avsc.Type {
   return avsc.Type.forSchema(schema as avsc.Schema, {
-    registry: { long: longType },
     wrapUnions: false,
+    typeHook: (part) => (isLong(part) ? longType : undefined),
   });
+}
+
+function isLong(schema: unknown): boolean {
+  return schema === 'long' || (schema as { type?: unknown } | null)?.type === 'long';
 }
 
 /** Encodes records into one container file, deflated. `metadata` holds the file's own keys. */
@@ -93,33 +98,41 @@ export function readAvro(bytes: Uint8Array, path: string): AvroFile {
     return decode(buffer, path);
   } catch (cause) {
     if (cause instanceof PipelineError) throw cause;
-    throw new PipelineError('E_TABLE_METADATA', `${path} is not a whole Avro file: ${String(cause)}`, { cause });
+    throw new PipelineError(
+      'E_TABLE_METADATA',
+      `${path} is not a whole Avro file: ${String(cause)}`,
+      { cause },
+    );
   }
 }
 
 function decode(buffer: Buffer, path: string): AvroFile {
   if (!buffer.subarray(0, 4).equals(MAGIC)) throw new Error('wrong magic');
-  const header = metadataType.decode(buffer, 4) as { value: Record<string, Buffer>; offset: number };
-  const metadata = new Map(Object.entries(header.value).map(([k, v]) => [k, v.toString('utf8')]));
+  const header = metadataType.decode(buffer, 4);
+  const keys = Object.entries(header.value as Readonly<Record<string, Buffer>>);
+  const metadata = new Map(keys.map(([key, value]) => [key, value.toString('utf8')]));
   const schema = JSON.parse(metadata.get('avro.schema') ?? '') as AvroSchema;
   const type = recordType(schema);
   const inflate = decoderOf(metadata.get('avro.codec') ?? 'null', path);
   const sync = buffer.subarray(header.offset, header.offset + 16);
+  if (sync.length !== 16) throw new Error('the file ends inside its header');
   const records: Readonly<Record<string, unknown>>[] = [];
   let offset = header.offset + 16;
   while (offset < buffer.length) {
     const count = readVarint(buffer, offset);
     const length = readVarint(buffer, count.next);
     const end = length.next + length.value;
-    if (!buffer.subarray(end, end + 16).equals(sync)) throw new Error(`no sync marker at byte ${end}`);
+    if (!buffer.subarray(end, end + 16).equals(sync))
+      throw new Error(`no sync marker at byte ${end}`);
     const block = inflate(buffer.subarray(length.next, end));
     let at = 0;
     for (let i = 0; i < count.value; i++) {
-      const record = type.decode(block, at) as { value: Record<string, unknown>; offset: number };
+      const record = type.decode(block, at);
       if (record.offset < 0) throw new Error('a block ends inside a record');
       records.push(record.value);
       at = record.offset;
     }
+    if (at !== block.length) throw new Error('a block is longer than its records');
     offset = end + 16;
   }
   return { schema, metadata, records };
@@ -129,7 +142,10 @@ function decoderOf(codec: string, path: string): (block: Buffer) => Buffer {
   if (codec === 'null') return (block) => block;
   if (codec === 'deflate') return (block) => inflateRawSync(block);
   if (codec === 'zstandard') return (block) => Buffer.from(unzstd(block));
-  throw new PipelineError('E_CONFIG_UNSUPPORTED', `${path} is compressed with ${codec}, which is not supported`);
+  throw new PipelineError(
+    'E_CONFIG_UNSUPPORTED',
+    `${path} is compressed with ${codec}, which is not supported`,
+  );
 }
 
 function varint(value: number): Buffer {

@@ -5,7 +5,7 @@ import { PipelineError } from '../../model/errors.ts';
 import { AlreadyExistsError, type ObjectStore } from '../../storage/object-store.ts';
 import { formatMetadata, parseMetadata, type TableMetadata } from '../iceberg/metadata.ts';
 import { newMetadata } from '../iceberg/new-metadata.ts';
-import { tableText, type Catalog, type NewTable, type Table, type TableRef } from './catalog.ts';
+import { tableText, type Catalog, type Table, type TableRef } from './catalog.ts';
 import { checkLocation, checkName } from './names.ts';
 
 /*
@@ -29,7 +29,11 @@ interface VersionFile {
  * Commits by the hint's rule are safe on the local file system; a foreign writer is only as safe as its own rename.
  * @throws E_CONFIG_UNSUPPORTED for a warehouse path that not every reader can open
  */
-export function hadoopCatalog(options: { warehouse: string; store: ObjectStore; clock?: Clock }): Catalog {
+export function hadoopCatalog(options: {
+  warehouse: string;
+  store: ObjectStore;
+  clock?: Clock;
+}): Catalog {
   const { warehouse, store, clock = systemClock } = options;
   checkLocation(warehouse);
   const locate = (ref: TableRef): string => {
@@ -41,7 +45,10 @@ export function hadoopCatalog(options: { warehouse: string; store: ObjectStore; 
       const location = locate(table);
       const metadata = newMetadata(table, { location, uuid: randomUUID(), nowMs: clock.now() });
       const { namespace, name } = table;
-      return publish(store, { namespace, name }, metadata, { version: 1, folder: `${location}/metadata` });
+      return publish(store, { namespace, name }, metadata, {
+        version: 1,
+        folder: `${location}/metadata`,
+      });
     },
     loadTable: async (ref) => load(store, ref, `${locate(ref)}/metadata`),
     listTables: () => findTables(store, warehouse, []),
@@ -77,7 +84,12 @@ async function publish(
 
 // The commit stands already, so a hint that cannot be written is no failure: readers probe on from an older one.
 // Checksum files that another writer left beside a name of ours would make it refuse our bytes.
-async function writeHint(store: ObjectStore, folder: string, version: number, name: string): Promise<void> {
+async function writeHint(
+  store: ObjectStore,
+  folder: string,
+  version: number,
+  name: string,
+): Promise<void> {
   try {
     await store.remove(`${folder}/.${name}.crc`);
     await store.remove(`${folder}/.${HINT}.crc`);
@@ -111,12 +123,18 @@ async function hintedVersion(store: ObjectStore, folder: string): Promise<Versio
 }
 
 async function listedVersion(store: ObjectStore, folder: string): Promise<VersionFile | null> {
-  const versions = (await store.list(folder)).map(({ name }) => Number(VERSION_FILE.exec(name)?.[1] ?? 0));
+  const versions = (await store.list(folder)).map(({ name }) =>
+    Number(VERSION_FILE.exec(name)?.[1] ?? 0),
+  );
   const newest = versions.reduce((a, b) => Math.max(a, b), 0);
   return newest === 0 ? null : readVersion(store, folder, newest);
 }
 
-async function readVersion(store: ObjectStore, folder: string, version: number): Promise<VersionFile | null> {
+async function readVersion(
+  store: ObjectStore,
+  folder: string,
+  version: number,
+): Promise<VersionFile | null> {
   for (const ending of ['.metadata.json', '.gz.metadata.json', '.metadata.json.gz']) {
     const path = `${folder}/v${version}${ending}`;
     const bytes = await store.read(path);
@@ -125,7 +143,11 @@ async function readVersion(store: ObjectStore, folder: string, version: number):
   return null;
 }
 
-async function findTables(store: ObjectStore, folder: string, levels: readonly string[]): Promise<TableRef[]> {
+async function findTables(
+  store: ObjectStore,
+  folder: string,
+  levels: readonly string[],
+): Promise<TableRef[]> {
   const found: TableRef[] = [];
   for (const { name, isFolder } of await store.list(folder)) {
     if (!isFolder || name.startsWith('.')) continue;
@@ -138,8 +160,11 @@ async function findTables(store: ObjectStore, folder: string, levels: readonly s
 }
 
 function versionOf(metadataLocation: string): number {
-  const version = VERSION_FILE.exec(metadataLocation.slice(metadataLocation.lastIndexOf('/') + 1))?.[1];
-  if (version === undefined) throw new PipelineError('E_TABLE_METADATA', `${metadataLocation} has no version number`);
+  const version = VERSION_FILE.exec(
+    metadataLocation.slice(metadataLocation.lastIndexOf('/') + 1),
+  )?.[1];
+  if (version === undefined)
+    throw new PipelineError('E_TABLE_METADATA', `${metadataLocation} has no version number`);
   return Number(version);
 }
 

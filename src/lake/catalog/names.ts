@@ -20,7 +20,12 @@ export function checkLocation(location: string): void {
 
 /** @throws E_CONFIG_UNSUPPORTED for a namespace or table name that cannot be a folder every reader finds */
 export function checkName(name: string, ref: TableRef): void {
-  const bad = name === '' || name.startsWith('.') || /[/:]/.test(name) || SPECIAL.test(name) || !name.isWellFormed();
+  const bad =
+    name === '' ||
+    name.startsWith('.') ||
+    /[/:]/.test(name) ||
+    SPECIAL.test(name) ||
+    !name.isWellFormed();
   if (!bad && Buffer.byteLength(name) <= 255) return;
   throw new PipelineError(
     'E_CONFIG_UNSUPPORTED',

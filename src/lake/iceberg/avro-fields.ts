@@ -14,7 +14,11 @@ export interface FieldReader {
 }
 
 interface RecordSchema {
-  readonly fields: readonly { readonly name: string; readonly type: AvroSchema; readonly 'field-id'?: number }[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: AvroSchema;
+    readonly 'field-id'?: number;
+  }[];
 }
 
 export function fieldReader(schema: AvroSchema): FieldReader {
@@ -38,7 +42,10 @@ function withoutNull(schema: AvroSchema): AvroSchema {
 export function wholeNumber(value: unknown, what: string): number {
   const number = typeof value === 'bigint' ? Number(value) : value;
   if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
-  throw new PipelineError('E_TABLE_METADATA', `${what} is ${String(value)}, which is no whole number`);
+  throw new PipelineError(
+    'E_TABLE_METADATA',
+    `${what} is ${String(value)}, which is no whole number`,
+  );
 }
 
 export function optionalNumber(value: unknown, what: string): number | null {

@@ -5,9 +5,17 @@ import type { AvroSchema } from '../avro/container.ts';
  * the reference implementation writes: strict readers go by position.
  */
 
-type AvroField = { readonly name: string; readonly type: AvroSchema; readonly [attribute: string]: unknown };
+type AvroField = {
+  readonly name: string;
+  readonly type: AvroSchema;
+  readonly [attribute: string]: unknown;
+};
 
-const required = (id: number, name: string, type: AvroSchema): AvroField => ({ name, type, 'field-id': id });
+const required = (id: number, name: string, type: AvroSchema): AvroField => ({
+  name,
+  type,
+  'field-id': id,
+});
 
 const optional = (id: number, name: string, type: AvroSchema): AvroField => ({
   name,
@@ -16,7 +24,11 @@ const optional = (id: number, name: string, type: AvroSchema): AvroField => ({
   'field-id': id,
 });
 
-const list = (elementId: number, items: AvroSchema): AvroSchema => ({ type: 'array', items, 'element-id': elementId });
+const list = (elementId: number, items: AvroSchema): AvroSchema => ({
+  type: 'array',
+  items,
+  'element-id': elementId,
+});
 
 // A map with int keys is an array of pairs; readers know it by the logical type.
 const intMap = (keyId: number, valueId: number, value: AvroSchema): AvroSchema => ({

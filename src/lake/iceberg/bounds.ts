@@ -30,7 +30,11 @@ export function booleanBytes(value: boolean): Buffer {
  * A float's or double's bound: never NaN, and a zero is the one that bounds both zeros. Null: no bound.
  * @param side which bound it is to be
  */
-export function floatBytes(value: number, type: 'float' | 'double', side: 'lower' | 'upper'): Buffer | null {
+export function floatBytes(
+  value: number,
+  type: 'float' | 'double',
+  side: 'lower' | 'upper',
+): Buffer | null {
   if (Number.isNaN(value)) return null;
   const signed = value === 0 ? (side === 'lower' ? -0 : 0) : value;
   const bytes = Buffer.alloc(type === 'float' ? 4 : 8);
@@ -52,7 +56,7 @@ function minimalBytes(value: bigint): Buffer {
 }
 
 export function lowerText(value: string): Buffer {
-  return Buffer.from([...value].slice(0, BOUND_LENGTH).join(''));
+  return Buffer.from(String.fromCodePoint(...codePoints(value).slice(0, BOUND_LENGTH)));
 }
 
 /**
@@ -60,7 +64,7 @@ export function lowerText(value: string): Buffer {
  * raised by one. Null where none can. Surrogates are no code points of a text, so U+D7FF is followed by U+E000.
  */
 export function upperText(value: string): Buffer | null {
-  const points = [...value].map((c) => c.codePointAt(0) ?? 0);
+  const points = codePoints(value);
   if (points.length <= BOUND_LENGTH) return Buffer.from(value);
   for (let i = BOUND_LENGTH - 1; i >= 0; i--) {
     const point = points[i] ?? 0;
@@ -69,6 +73,10 @@ export function upperText(value: string): Buffer | null {
     return Buffer.from(String.fromCodePoint(...points.slice(0, i), raised));
   }
   return null;
+}
+
+function codePoints(value: string): number[] {
+  return Array.from(value, (character) => character.codePointAt(0) ?? 0);
 }
 
 export function lowerBinary(value: Uint8Array): Buffer {

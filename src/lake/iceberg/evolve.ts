@@ -5,12 +5,22 @@ import { decimalOf, type ColumnType } from '../../model/types.ts';
 import { tableText, type Catalog, type Table, type TableRef } from '../catalog/catalog.ts';
 import { currentSchema, type TableMetadata } from './metadata.ts';
 import { withVersionLogged } from './next-metadata.ts';
-import { canonicalType, readerProperties, type Field, type IcebergType, type Schema } from './schema.ts';
+import {
+  canonicalType,
+  readerProperties,
+  type Field,
+  type IcebergType,
+  type Schema,
+} from './schema.ts';
 
 /** A change of columns that old files survive. */
 export interface SchemaChange {
   /** New optional columns, at the end, in this order. */
-  readonly addColumns?: readonly { readonly name: string; readonly type: ColumnType; readonly doc?: string }[];
+  readonly addColumns?: readonly {
+    readonly name: string;
+    readonly type: ColumnType;
+    readonly doc?: string;
+  }[];
   /** Wider types for columns: int → long, float → double, a decimal of more digits. */
   readonly promoteColumns?: readonly { readonly name: string; readonly type: ColumnType }[];
 }
@@ -34,7 +44,10 @@ export function planSchemaChange(metadata: TableMetadata, change: SchemaChange):
   let fields = base.fields.map((field) => promoted(field, change, metadata));
   for (const { name } of change.promoteColumns ?? []) {
     if (!base.fields.some((f) => f.name === name)) {
-      throw new PipelineError('E_COLUMN_UNKNOWN', `${metadata.location} has no column ${JSON.stringify(name)}`);
+      throw new PipelineError(
+        'E_COLUMN_UNKNOWN',
+        `${metadata.location} has no column ${JSON.stringify(name)}`,
+      );
     }
   }
   for (const column of change.addColumns ?? []) {
@@ -42,7 +55,13 @@ export function planSchemaChange(metadata: TableMetadata, change: SchemaChange):
     const type = canonicalType(column.type);
     if (present !== undefined && isDeepStrictEqual(canonicalType(present.type), type)) continue;
     if (present !== undefined) throw mismatch(metadata, column.name, present.type, type);
-    const added: Field = { id: ++lastColumnId, name: column.name, required: false, type, ...docOf(column.doc) };
+    const added: Field = {
+      id: ++lastColumnId,
+      name: column.name,
+      required: false,
+      type,
+      ...docOf(column.doc),
+    };
     fields = [...fields, added];
   }
   if (isDeepStrictEqual(fields, base.fields)) return null;
@@ -62,8 +81,14 @@ export function planSchemaChange(metadata: TableMetadata, change: SchemaChange):
 export function applySchemaPlan(metadata: TableMetadata, plan: SchemaPlan): TableMetadata {
   const current = currentSchema(metadata);
   if (isDeepStrictEqual(current.fields, plan.schema.fields)) return metadata;
-  if (current['schema-id'] !== plan.baseSchemaId || metadata['last-column-id'] !== plan.baseLastColumnId) {
-    throw new PipelineError('E_COMMIT_CONFLICT', `${metadata.location}: another writer changed the columns meanwhile`);
+  if (
+    current['schema-id'] !== plan.baseSchemaId ||
+    metadata['last-column-id'] !== plan.baseLastColumnId
+  ) {
+    throw new PipelineError(
+      'E_COMMIT_CONFLICT',
+      `${metadata.location}: another writer changed the columns meanwhile`,
+    );
   }
   const known = idOfSchema(metadata, plan.schema);
   const schemaId = known ?? nextSchemaId(metadata);
@@ -72,7 +97,10 @@ export function applySchemaPlan(metadata: TableMetadata, plan: SchemaPlan): Tabl
     'last-column-id': plan.lastColumnId,
     'current-schema-id': schemaId,
     properties: { ...readerProperties(plan.schema.fields), ...metadata.properties },
-    schemas: known === null ? [...metadata.schemas, { ...plan.schema, 'schema-id': schemaId }] : metadata.schemas,
+    schemas:
+      known === null
+        ? [...metadata.schemas, { ...plan.schema, 'schema-id': schemaId }]
+        : metadata.schemas,
   };
 }
 
@@ -85,7 +113,8 @@ export async function changeSchema(
 ): Promise<Table> {
   for (let attempt = 0; ; attempt++) {
     const table = await catalog.loadTable(ref);
-    if (table === null) throw new PipelineError('E_NOT_FOUND', `There is no table ${tableText(ref)}`);
+    if (table === null)
+      throw new PipelineError('E_NOT_FOUND', `There is no table ${tableText(ref)}`);
     const plan = planSchemaChange(table.metadata, change);
     if (plan === null) return table;
     try {
@@ -114,7 +143,9 @@ export function isPromotion(from: IcebergType, to: IcebergType): boolean {
   if (from === 'float') return to === 'double';
   const [before, after] = [decimalOf(from), decimalOf(to)];
   if (before === null || after === null) return false;
-  return before.scale === after.scale && before.precision < after.precision && after.precision <= 38;
+  return (
+    before.scale === after.scale && before.precision < after.precision && after.precision <= 38
+  );
 }
 
 function idOfSchema(metadata: TableMetadata, schema: Schema): number | null {
@@ -133,7 +164,12 @@ function docOf(doc: string | undefined): { doc?: string } {
   return doc === undefined ? {} : { doc };
 }
 
-function mismatch(metadata: TableMetadata, name: string, from: IcebergType, to: IcebergType): PipelineError {
+function mismatch(
+  metadata: TableMetadata,
+  name: string,
+  from: IcebergType,
+  to: IcebergType,
+): PipelineError {
   const message = `${metadata.location}: the column ${JSON.stringify(name)} is ${JSON.stringify(from)} and cannot become ${JSON.stringify(to)}`;
   return new PipelineError('E_TARGET_MISMATCH', message, { subject: { column: name } });
 }

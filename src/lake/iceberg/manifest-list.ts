@@ -25,7 +25,8 @@ export function decodeManifestList(bytes: Uint8Array, path: string): readonly Ma
   const fields = fieldReader(file.schema);
   return file.records.map((record) => {
     const get = (fieldId: number): unknown => fields.get(record, fieldId);
-    const number = (fieldId: number): number => optionalNumber(get(fieldId), `field ${fieldId} of ${path}`) ?? 0;
+    const number = (fieldId: number): number =>
+      optionalNumber(get(fieldId), `field ${fieldId} of ${path}`) ?? 0;
     return {
       path: get(500) as string,
       length: wholeNumber(get(501), `manifest_length in ${path}`),

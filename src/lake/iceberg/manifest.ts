@@ -2,7 +2,13 @@ import { PipelineError } from '../../model/errors.ts';
 import { readAvro, writeAvro, type AvroFile } from '../avro/container.ts';
 import { fieldReader, optionalNumber, wholeNumber, type FieldReader } from './avro-fields.ts';
 import { MANIFEST_ENTRY } from './avro-schemas.ts';
-import type { DataFile, EntryStatus, FileContent, ManifestEntry, ManifestFile } from './data-file.ts';
+import type {
+  DataFile,
+  EntryStatus,
+  FileContent,
+  ManifestEntry,
+  ManifestFile,
+} from './data-file.ts';
 import type { Schema } from './schema.ts';
 
 const STATUSES: readonly EntryStatus[] = ['existing', 'added', 'deleted'];
@@ -68,7 +74,10 @@ export function describeManifest(
  * The entries of a manifest of format version 1 or 2, with what they inherit from its line in the manifest list.
  * @throws E_TABLE_METADATA
  */
-export function decodeManifest(bytes: Uint8Array, manifest: ManifestFile): readonly ManifestEntry[] {
+export function decodeManifest(
+  bytes: Uint8Array,
+  manifest: ManifestFile,
+): readonly ManifestEntry[] {
   const file = readAvro(bytes, manifest.path);
   const read = entryReader(file, manifest);
   return file.records.map(read);
@@ -84,12 +93,14 @@ function entryReader(file: AvroFile, manifest: ManifestFile): (record: object) =
     const sequenceNumber = optionalNumber(entry.get(record, 3), 'sequence_number');
     const fileSequenceNumber = optionalNumber(entry.get(record, 4), 'file_sequence_number');
     const inherits = status === 'added' || manifest.sequenceNumber === 0;
-    if (sequenceNumber === null && !inherits) throw damaged(manifest, 'an old entry has no sequence number');
+    if (sequenceNumber === null && !inherits)
+      throw damaged(manifest, 'an old entry has no sequence number');
     return {
       status,
       snapshotId: (entry.get(record, 1) as bigint | null) ?? manifest.addedSnapshotId,
       sequenceNumber: sequenceNumber ?? manifest.sequenceNumber,
-      fileSequenceNumber: fileSequenceNumber ?? (inherits ? manifest.sequenceNumber : (sequenceNumber ?? 0)),
+      fileSequenceNumber:
+        fileSequenceNumber ?? (inherits ? manifest.sequenceNumber : (sequenceNumber ?? 0)),
       file: readDataFile(entry.get(record, 2) as object, dataFile, partition, manifest),
     };
   };
@@ -104,13 +115,15 @@ function readDataFile(
   const get = (fieldId: number): unknown => fields.get(record, fieldId);
   const content = CONTENTS[optionalNumber(get(134), 'content') ?? 0];
   if (content === undefined) throw damaged(manifest, 'a file has an unknown content');
-  const tuple = (get(102) ?? {}) as object;
+  const tuple = get(102) ?? {};
   return {
     content,
     path: get(100) as string,
     format: String(get(101)).toUpperCase(),
     specId: manifest.specId,
-    partition: new Map(partitionFields.ids.map((fieldId) => [fieldId, partitionFields.get(tuple, fieldId)])),
+    partition: new Map(
+      partitionFields.ids.map((fieldId) => [fieldId, partitionFields.get(tuple, fieldId)]),
+    ),
     recordCount: wholeNumber(get(103), 'record_count'),
     fileSizeBytes: wholeNumber(get(104), 'file_size_in_bytes'),
     metrics: {
@@ -122,7 +135,8 @@ function readDataFile(
       upperBounds: pairMap(get(128)),
     },
     keyMetadata: get(131) as Uint8Array | null,
-    splitOffsets: (get(132) as bigint[] | null)?.map((offset) => wholeNumber(offset, 'split_offsets')) ?? null,
+    splitOffsets:
+      (get(132) as bigint[] | null)?.map((offset) => wholeNumber(offset, 'split_offsets')) ?? null,
     equalityIds: get(135) as number[] | null,
     sortOrderId: get(140) as number | null,
     referencedDataFile: get(143) as string | null,
@@ -135,12 +149,16 @@ interface Pair<V> {
 }
 
 function pairMap<V>(pairs: unknown): Map<number, V> | null {
-  return pairs === null ? null : new Map((pairs as readonly Pair<V>[]).map((p) => [p.key, p.value]));
+  return pairs === null
+    ? null
+    : new Map((pairs as readonly Pair<V>[]).map((p) => [p.key, p.value]));
 }
 
 function numberMap(pairs: unknown): Map<number, number> | null {
   const found = pairMap<bigint>(pairs);
-  return found === null ? null : new Map([...found].map(([id, n]) => [id, wholeNumber(n, 'a metric')]));
+  return found === null
+    ? null
+    : new Map([...found].map(([id, n]) => [id, wholeNumber(n, 'a metric')]));
 }
 
 function toAvro(entry: NewEntry): object {
@@ -167,9 +185,9 @@ function fileToAvro(file: DataFile): object {
     value_counts: pairs(metrics.valueCounts, BigInt),
     null_value_counts: pairs(metrics.nullValueCounts, BigInt),
     nan_value_counts: pairs(metrics.nanValueCounts, BigInt),
-    lower_bounds: pairs(metrics.lowerBounds, Buffer.from),
-    upper_bounds: pairs(metrics.upperBounds, Buffer.from),
-    key_metadata: file.keyMetadata === null ? null : Buffer.from(file.keyMetadata),
+    lower_bounds: pairs(metrics.lowerBounds, toBuffer),
+    upper_bounds: pairs(metrics.upperBounds, toBuffer),
+    key_metadata: file.keyMetadata === null ? null : toBuffer(file.keyMetadata),
     split_offsets: file.splitOffsets?.map(BigInt) ?? null,
     equality_ids: file.equalityIds,
     sort_order_id: file.sortOrderId,
@@ -177,7 +195,14 @@ function fileToAvro(file: DataFile): object {
   };
 }
 
-function pairs<V, W>(map: ReadonlyMap<number, V> | null, convert: (value: V) => W): Pair<W>[] | null {
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function pairs<V, W>(
+  map: ReadonlyMap<number, V> | null,
+  convert: (value: V) => W,
+): Pair<W>[] | null {
   return map === null ? null : [...map].map(([key, value]) => ({ key, value: convert(value) }));
 }
 

@@ -1,5 +1,5 @@
 import type { ManifestFile } from './data-file.ts';
-import { specById, type TableMetadata } from './metadata.ts';
+import { specById } from './metadata.ts';
 import { mergeInto, type Rewriter } from './rewrite.ts';
 
 /**
@@ -29,7 +29,11 @@ export async function mergeManifests(
   return merged;
 }
 
-function setting(properties: Readonly<Record<string, string>>, name: string, otherwise: number): number {
+function setting(
+  properties: Readonly<Record<string, string>>,
+  name: string,
+  otherwise: number,
+): number {
   const value = Number(properties[name] ?? Number.NaN);
   return Number.isSafeInteger(value) && value > 0 ? value : otherwise;
 }
@@ -40,7 +44,10 @@ function bySpec(manifests: readonly ManifestFile[]): readonly (readonly Manifest
 }
 
 // Full groups hold the oldest manifests, so that they stay the same from commit to commit.
-function packFromEnd(manifests: readonly ManifestFile[], targetBytes: number): readonly (readonly ManifestFile[])[] {
+function packFromEnd(
+  manifests: readonly ManifestFile[],
+  targetBytes: number,
+): readonly (readonly ManifestFile[])[] {
   const bins: ManifestFile[][] = [];
   let bytes = 0;
   for (const manifest of manifests.toReversed()) {

@@ -23,8 +23,14 @@ export interface TableMetadata {
   /** -1 or null: no snapshot. */
   readonly 'current-snapshot-id'?: bigint | null;
   readonly snapshots?: readonly Snapshot[];
-  readonly 'snapshot-log'?: readonly { readonly 'timestamp-ms': number; readonly 'snapshot-id': bigint }[];
-  readonly 'metadata-log'?: readonly { readonly 'timestamp-ms': number; readonly 'metadata-file': string }[];
+  readonly 'snapshot-log'?: readonly {
+    readonly 'timestamp-ms': number;
+    readonly 'snapshot-id': bigint;
+  }[];
+  readonly 'metadata-log'?: readonly {
+    readonly 'timestamp-ms': number;
+    readonly 'metadata-file': string;
+  }[];
   readonly refs?: Readonly<Record<string, SnapshotRef>>;
   readonly [other: string]: unknown;
 }
@@ -67,10 +73,12 @@ export function parseMetadata(text: string, path: string): TableMetadata {
   } catch (cause) {
     throw damaged(path, 'not JSON', cause);
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw damaged(path, 'not a JSON object');
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw damaged(path, 'not a JSON object');
   const found = json as Record<string, unknown>;
   const version = found['format-version'];
-  if (version !== 1 && version !== 2) throw unsupported(`format version ${String(version)} of ${path}`);
+  if (version !== 1 && version !== 2)
+    throw unsupported(`format version ${String(version)} of ${path}`);
   const metadata = version === 1 ? fromVersion1(found) : found;
   for (const [key, type] of REQUIRED) {
     if (!type(metadata[key])) throw damaged(path, `\`${key}\` is missing or of another type`);
@@ -164,7 +172,9 @@ function fromVersion1(found: Readonly<Record<string, unknown>>): Record<string, 
     'last-sequence-number': found['last-sequence-number'] ?? 0,
     schemas: found['schemas'] ?? (schema === undefined ? undefined : [withSchemaId(schema)]),
     'current-schema-id': found['current-schema-id'] ?? schema?.['schema-id'] ?? 0,
-    'partition-specs': found['partition-specs'] ?? [{ 'spec-id': 0, fields: found['partition-spec'] ?? [] }],
+    'partition-specs': found['partition-specs'] ?? [
+      { 'spec-id': 0, fields: found['partition-spec'] ?? [] },
+    ],
     'default-spec-id': found['default-spec-id'] ?? 0,
     'last-partition-id': found['last-partition-id'] ?? 999,
   };
@@ -175,5 +185,9 @@ function withSchemaId(schema: Schema): Schema {
 }
 
 function damaged(path: string, what: string, cause?: unknown): PipelineError {
-  return new PipelineError('E_TABLE_METADATA', `${path}: ${what}`, cause === undefined ? {} : { cause });
+  return new PipelineError(
+    'E_TABLE_METADATA',
+    `${path}: ${what}`,
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -7,7 +7,10 @@ import { highestFieldId, readerProperties } from './schema.ts';
  * The first metadata of an unpartitioned v2 table.
  * @throws E_KEY_TYPE for a float key, E_CONFIG_VALUE for a key that is missing, nullable or given twice
  */
-export function newMetadata(table: NewTable, at: { location: string; uuid: string; nowMs: number }): TableMetadata {
+export function newMetadata(
+  table: NewTable,
+  at: { location: string; uuid: string; nowMs: number },
+): TableMetadata {
   checkFields(table);
   return {
     'format-version': 2,
@@ -21,7 +24,9 @@ export function newMetadata(table: NewTable, at: { location: string; uuid: strin
       {
         type: 'struct',
         'schema-id': 0,
-        ...(table.identifierFieldIds.length > 0 && { 'identifier-field-ids': table.identifierFieldIds }),
+        ...(table.identifierFieldIds.length > 0 && {
+          'identifier-field-ids': table.identifierFieldIds,
+        }),
         fields: table.fields,
       },
     ],
@@ -30,7 +35,11 @@ export function newMetadata(table: NewTable, at: { location: string; uuid: strin
     'last-partition-id': 999,
     'default-sort-order-id': 0,
     'sort-orders': [{ 'order-id': 0, fields: [] }],
-    properties: { 'write.parquet.compression-codec': 'zstd', ...readerProperties(table.fields), ...table.properties },
+    properties: {
+      'write.parquet.compression-codec': 'zstd',
+      ...readerProperties(table.fields),
+      ...table.properties,
+    },
     'current-snapshot-id': -1n,
     refs: {},
     snapshots: [],
@@ -47,9 +56,13 @@ function checkFields(table: NewTable): void {
   const ids = new Set<number>();
   for (const field of table.fields) {
     if (field.name === '' || names.has(field.name) || ids.has(field.id)) {
-      throw new PipelineError('E_CONFIG_VALUE', `The column ${JSON.stringify(field.name)} is empty or given twice`, {
-        subject,
-      });
+      throw new PipelineError(
+        'E_CONFIG_VALUE',
+        `The column ${JSON.stringify(field.name)} is empty or given twice`,
+        {
+          subject,
+        },
+      );
     }
     names.add(field.name);
     ids.add(field.id);
@@ -62,7 +75,9 @@ function checkFields(table: NewTable): void {
     }
     if (field.type === 'float' || field.type === 'double') {
       const message = `The key column ${field.name} is ${field.type}, which cannot be compared exactly`;
-      throw new PipelineError('E_KEY_TYPE', message, { subject: { ...subject, column: field.name } });
+      throw new PipelineError('E_KEY_TYPE', message, {
+        subject: { ...subject, column: field.name },
+      });
     }
   }
 }

@@ -10,7 +10,10 @@ export function withSnapshot(metadata: TableMetadata, snapshot: Snapshot): Table
     'last-sequence-number': snapshot['sequence-number'],
     'current-snapshot-id': snapshotId,
     // A branch may carry retention settings of its own.
-    refs: { ...metadata.refs, main: { ...metadata.refs?.['main'], 'snapshot-id': snapshotId, type: 'branch' } },
+    refs: {
+      ...metadata.refs,
+      main: { ...metadata.refs?.['main'], 'snapshot-id': snapshotId, type: 'branch' },
+    },
     snapshots: [...(metadata.snapshots ?? []), snapshot],
     'snapshot-log': [...(metadata['snapshot-log'] ?? []), at],
   };
@@ -24,11 +27,18 @@ export function withProperties(
 }
 
 /** Every new version notes the one it follows, and when it was made; the clock of a table never goes back. */
-export function withVersionLogged(metadata: TableMetadata, previous: Table, nowMs: number): TableMetadata {
+export function withVersionLogged(
+  metadata: TableMetadata,
+  previous: Table,
+  nowMs: number,
+): TableMetadata {
   const kept = Number(metadata.properties?.['write.metadata.previous-versions-max'] ?? 100);
   const log = [
     ...(metadata['metadata-log'] ?? []),
-    { 'timestamp-ms': previous.metadata['last-updated-ms'], 'metadata-file': previous.metadataLocation },
+    {
+      'timestamp-ms': previous.metadata['last-updated-ms'],
+      'metadata-file': previous.metadataLocation,
+    },
   ];
   return {
     ...metadata,

@@ -1,7 +1,7 @@
-import { PipelineError } from '../../model/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import type { DataFile, ManifestEntry, ManifestFile } from './data-file.ts';
-import { decodeManifest, describeManifest, encodeManifest, type NewEntry } from './manifest.ts';
+import type { DataFile, ManifestFile } from './data-file.ts';
+import { describeManifest, encodeManifest, type NewEntry } from './manifest.ts';
+import { readManifest } from './read-manifests.ts';
 import { specById, type TableMetadata } from './metadata.ts';
 import { unsupported, type Schema } from './schema.ts';
 
@@ -21,12 +21,6 @@ export interface Rewriter {
   readonly made: Map<string, ManifestFile>;
 }
 
-export async function readManifest(store: ObjectStore, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
-  const bytes = await store.read(manifest.path);
-  if (bytes === null) throw new PipelineError('E_TABLE_METADATA', `${manifest.path} is gone`);
-  return decodeManifest(bytes, manifest);
-}
-
 /**
  * Marks every live file of the manifests as deleted.
  * @returns the manifests that say so, and the files
@@ -38,17 +32,26 @@ export async function removeAllFiles(
   const written: ManifestFile[] = [];
   const files: DataFile[] = [];
   for (const manifest of manifests) {
-    const live = (await readManifest(rewriter.store, manifest)).filter((e) => e.status !== 'deleted');
+    const live = (await readManifest(rewriter.store, manifest)).filter(
+      (e) => e.status !== 'deleted',
+    );
     if (live.length === 0) continue;
     files.push(...live.map((e) => e.file));
-    const deleted = live.map((e) => ({ ...e, status: 'deleted' as const, snapshotId: rewriter.snapshotId }));
+    const deleted = live.map((e) => ({
+      ...e,
+      status: 'deleted' as const,
+      snapshotId: rewriter.snapshotId,
+    }));
     written.push(await writeOnce(rewriter, `-${manifest.path}`, manifest, deleted));
   }
   return { manifests: written, files };
 }
 
 /** One manifest of the entries of many: what earlier commits added is existing, what they deleted is left out. */
-export async function mergeInto(rewriter: Rewriter, manifests: readonly ManifestFile[]): Promise<ManifestFile> {
+export async function mergeInto(
+  rewriter: Rewriter,
+  manifests: readonly ManifestFile[],
+): Promise<ManifestFile> {
   const [first] = manifests as readonly [ManifestFile];
   const entries: NewEntry[] = [];
   for (const manifest of manifests) {
@@ -74,12 +77,22 @@ async function writeOnce(
   const head = { schema: rewriter.schema, specId: like.specId, content: like.content };
   const made = rewriter.made.get(key);
   if (made !== undefined) {
-    return describeManifest(head, entries, { path: made.path, length: made.length, snapshotId, sequenceNumber });
+    return describeManifest(head, entries, {
+      path: made.path,
+      length: made.length,
+      snapshotId,
+      sequenceNumber,
+    });
   }
   const bytes = encodeManifest(head, entries);
   const path = rewriter.nextPath();
   await rewriter.store.createExclusive(path, bytes);
-  const manifest = describeManifest(head, entries, { path, length: bytes.length, snapshotId, sequenceNumber });
+  const manifest = describeManifest(head, entries, {
+    path,
+    length: bytes.length,
+    snapshotId,
+    sequenceNumber,
+  });
   rewriter.made.set(key, manifest);
   return manifest;
 }

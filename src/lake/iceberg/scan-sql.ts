@@ -1,8 +1,7 @@
-import { assert } from '../../model/errors.ts';
 import { and, id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { localPath } from '../../storage/local.ts';
 import { GLOBAL, type ScanFile, type ScanPlan } from './scan.ts';
-import { sqlType, type Field } from './schema.ts';
+import { sqlType, unsupported, type Field, type IcebergType } from './schema.ts';
 
 /*
  * One SELECT for a scan. Columns go by field id (`f<id>`) until the outermost list gives them their names, so renamed,
@@ -16,9 +15,13 @@ import { sqlType, type Field } from './schema.ts';
 const FILE_PATH: Field = { id: 2147483546, name: 'file_path', required: true, type: 'string' };
 const POSITION: Field = { id: 2147483545, name: 'pos', required: true, type: 'long' };
 
-/** The live rows of a plan, columns as in its schema, in no particular order. @throws E_CONFIG_UNSUPPORTED for nested columns */
+/**
+ * The live rows of a plan, columns as in its schema, in no particular order.
+ * @throws E_CONFIG_UNSUPPORTED for a nested column whose inner fields were renamed or replaced: the engine finds those by name
+ */
 export function scanSql(plan: ScanPlan): Sql {
   const fields = plan.schema.fields;
+  checkNested(plan);
   const output = join(fields.map((f) => sql`data.${column(f.id)} AS ${id(f.name)}`));
   if (plan.dataFiles.length === 0) return emptySelect(fields);
   const hasDeletes = plan.equalityDeletes.length + plan.positionDeletes.length > 0;
@@ -44,19 +47,57 @@ function emptySelect(fields: readonly Field[]): Sql {
 
 function fieldsToRead(plan: ScanPlan): readonly Field[] {
   const ids = new Set(plan.schema.fields.map((f) => f.id));
-  for (const { file } of plan.equalityDeletes) for (const fieldId of file.equalityIds ?? []) ids.add(fieldId);
-  const current = new Map(plan.schema.fields.map((f) => [f.id, f]));
-  return [...ids].map((fieldId) => current.get(fieldId) ?? fieldOf(plan, fieldId));
+  for (const { file } of plan.equalityDeletes)
+    for (const fieldId of file.equalityIds ?? []) ids.add(fieldId);
+  return [...ids].map((fieldId) => fieldOf(plan, fieldId));
 }
 
+// Of a field that the scan's schema dropped, the newest form is taken: types only ever widen.
 function fieldOf(plan: ScanPlan, fieldId: number): Field {
-  const field = plan.allFields.get(fieldId);
-  assert(field !== undefined, `there is no field ${fieldId}`);
+  const newestFirst = plan.schemas.toSorted((a, b) => b['schema-id'] - a['schema-id']);
+  const fields = [plan.schema, ...newestFirst].flatMap((s) => s.fields);
+  const field = fields.find((f) => f.id === fieldId);
+  if (field === undefined)
+    throw unsupported(
+      `a delete by field ${fieldId}, which is in no schema or inside another column,`,
+    );
   return field;
 }
 
+function checkNested(plan: ScanPlan): void {
+  for (const field of plan.schema.fields) {
+    if (typeof field.type === 'string') continue;
+    const forms = plan.schemas.flatMap((s) => s.fields).filter((f) => f.id === field.id);
+    const pairs = forms.flatMap((f) => innerFields(f.type, ''));
+    const idOf = new Map(pairs.map(([path, fieldId]) => [path, fieldId]));
+    const pathOf = new Map(pairs.map(([path, fieldId]) => [fieldId, path]));
+    const isStable = pairs.every(
+      ([path, fieldId]) => idOf.get(path) === fieldId && pathOf.get(fieldId) === path,
+    );
+    if (!isStable)
+      throw unsupported(
+        `the column ${JSON.stringify(field.name)}, whose inner fields were renamed or replaced,`,
+      );
+  }
+}
+
+function innerFields(type: IcebergType, path: string): readonly (readonly [string, number])[] {
+  if (typeof type === 'string') return [];
+  if (type.type === 'list') return innerFields(type.element, `${path}/element`);
+  if (type.type === 'map')
+    return [...innerFields(type.key, `${path}/key`), ...innerFields(type.value, `${path}/value`)];
+  return type.fields.flatMap((f) => [
+    [`${path}/${f.name}`, f.id] as const,
+    ...innerFields(f.type, `${path}/${f.name}`),
+  ]);
+}
+
 /** The given fields of Parquet files as `f<id>`; a file without a field gives NULL. `track` adds `file`, and `row`. */
-function readFiles(files: readonly ScanFile[], fields: readonly Field[], track: 'none' | 'files' | 'rows' = 'none'): Sql {
+function readFiles(
+  files: readonly ScanFile[],
+  fields: readonly Field[],
+  track: 'none' | 'files' | 'rows' = 'none',
+): Sql {
   const paths = files.map((f) => sql`${asPattern(localPath(f.file.path))}`);
   const schema = fields.map(
     (f) => sql`${f.id}: {name: ${`f${f.id}`}, type: ${sqlType(f.type).text}, default_value: NULL}`,
@@ -76,7 +117,8 @@ function asPattern(path: string): string {
 
 function filesTable(files: readonly ScanFile[]): Sql {
   const rows = files.map(
-    (f) => sql`(${localPath(f.file.path)}, ${f.file.path}, ${f.sequenceNumber}::BIGINT, ${f.scope})`,
+    (f) =>
+      sql`(${localPath(f.file.path)}, ${f.file.path}, ${f.sequenceNumber}::BIGINT, ${f.scope})`,
   );
   return sql`SELECT * FROM (VALUES ${join(rows)}) AS f(file, location, sequence_number, scope)`;
 }
@@ -95,7 +137,7 @@ function equalityConditions(plan: ScanPlan): Sql[] {
     const ids = group[0]?.file.equalityIds ?? [];
     const isGlobal = group[0]?.scope === GLOBAL;
     const keys = ids.map(column);
-    const fields = ids.map((fieldId) => currentField(plan, fieldId));
+    const fields = ids.map((fieldId) => fieldOf(plan, fieldId));
     const scope = isGlobal ? [] : [raw('scope')];
     return sql`NOT EXISTS (
       SELECT 1 FROM (
@@ -109,10 +151,6 @@ function equalityConditions(plan: ScanPlan): Sql[] {
         raw('gone.sequence_number > data.sequence_number'),
       ])})`;
   });
-}
-
-function currentField(plan: ScanPlan, fieldId: number): Field {
-  return plan.schema.fields.find((f) => f.id === fieldId) ?? fieldOf(plan, fieldId);
 }
 
 function positionCondition(plan: ScanPlan): Sql {

@@ -1,10 +1,16 @@
 import { PipelineError } from '../../model/errors.ts';
 import { tableText, type Table } from '../catalog/catalog.ts';
-import { readManifestList } from './commit.ts';
 import type { DataFile, ManifestEntry } from './data-file.ts';
-import { currentSchema, currentSnapshot, schemaById, snapshotById, specById, type Snapshot } from './metadata.ts';
-import { readManifest } from './rewrite.ts';
-import { unsupported, type Field, type Schema } from './schema.ts';
+import {
+  currentSchema,
+  currentSnapshot,
+  schemaById,
+  snapshotById,
+  specById,
+  type Snapshot,
+} from './metadata.ts';
+import { readManifest, readManifestList } from './read-manifests.ts';
+import { unsupported, type Schema } from './schema.ts';
 
 /** Which snapshot to read: the current one, one by id, or the one that was current at an instant (epoch ms). */
 export type ScanAt = 'current' | { readonly snapshotId: bigint } | { readonly timestampMs: number };
@@ -29,43 +35,56 @@ export interface ScanPlan {
   readonly snapshot: Snapshot | null;
   /** The columns that come out. */
   readonly schema: Schema;
-  /** All fields that ever were, by id: a delete may compare a column that was dropped since. */
-  readonly allFields: ReadonlyMap<number, Field>;
+  /** All schemas that ever were: a delete may compare a column that was dropped since. */
+  readonly schemas: readonly Schema[];
   readonly dataFiles: readonly ScanFile[];
   /** Without those that meet no data file. */
   readonly equalityDeletes: readonly ScanFile[];
   readonly positionDeletes: readonly ScanFile[];
 }
 
-/** @throws E_NOT_FOUND for an unknown snapshot, E_CONFIG_UNSUPPORTED for deletion vectors and other formats, E_TABLE_METADATA */
+/**
+ * The current snapshot comes out in the table's schema of today, an older one in its own.
+ * @throws E_NOT_FOUND for an unknown snapshot, E_CONFIG_UNSUPPORTED for deletion vectors and other formats, E_TABLE_METADATA
+ */
 export async function planScan(table: Table, at: ScanAt = 'current'): Promise<ScanPlan> {
   const { metadata } = table;
   const snapshot = snapshotAt(table, at);
   const schemaId = at === 'current' ? undefined : snapshot?.['schema-id'];
   const entries: ManifestEntry[] = [];
-  for (const manifest of snapshot === null ? [] : await readManifestList(table, snapshot)) {
+  for (const manifest of snapshot === null ? [] : await readManifestList(table.store, snapshot)) {
     if (manifest.addedFiles + manifest.existingFiles === 0 && manifest.deletedFiles > 0) continue;
-    entries.push(...(await readManifest(table.store, manifest)).filter((e) => e.status !== 'deleted'));
+    entries.push(
+      ...(await readManifest(table.store, manifest)).filter((e) => e.status !== 'deleted'),
+    );
   }
   const files = entries.map((entry) => scanFile(table, entry));
-  const of = (content: DataFile['content']): ScanFile[] => files.filter((f) => f.file.content === content);
+  const of = (content: DataFile['content']): ScanFile[] =>
+    files.filter((f) => f.file.content === content);
   const dataFiles = of('data');
+  const oldest = oldestByScope(dataFiles);
   return {
     snapshot,
     schema: schemaId === undefined ? currentSchema(metadata) : schemaById(metadata, schemaId),
-    allFields: new Map(metadata.schemas.flatMap((s) => s.fields).map((f) => [f.id, f])),
+    schemas: metadata.schemas,
     dataFiles,
-    equalityDeletes: of('equality').filter((d) => dataFiles.some((f) => meetsEquality(f, d))),
-    positionDeletes: of('position').filter((d) => dataFiles.some((f) => meetsPosition(f, d))),
+    equalityDeletes: of('equality').filter(
+      (d) => (oldest.get(d.scope) ?? Infinity) < d.sequenceNumber,
+    ),
+    positionDeletes: of('position').filter(
+      (d) => (oldest.get(d.scope) ?? Infinity) <= d.sequenceNumber,
+    ),
   };
 }
 
-function meetsEquality(data: ScanFile, deletes: ScanFile): boolean {
-  return data.sequenceNumber < deletes.sequenceNumber && (deletes.scope === GLOBAL || deletes.scope === data.scope);
-}
-
-function meetsPosition(data: ScanFile, deletes: ScanFile): boolean {
-  return data.sequenceNumber <= deletes.sequenceNumber && deletes.scope === data.scope;
+/** The lowest sequence number of data files by scope, and of all of them under {@link GLOBAL}. */
+function oldestByScope(dataFiles: readonly ScanFile[]): ReadonlyMap<string, number> {
+  const oldest = new Map<string, number>();
+  for (const { scope, sequenceNumber } of dataFiles) {
+    for (const key of [scope, GLOBAL])
+      oldest.set(key, Math.min(oldest.get(key) ?? Infinity, sequenceNumber));
+  }
+  return oldest;
 }
 
 function snapshotAt(table: Table, at: ScanAt): Snapshot | null {
@@ -74,10 +93,15 @@ function snapshotAt(table: Table, at: ScanAt): Snapshot | null {
   const wanted =
     'snapshotId' in at
       ? at.snapshotId
-      : (metadata['snapshot-log']?.findLast((e) => e['timestamp-ms'] <= at.timestampMs)?.['snapshot-id'] ?? null);
+      : (metadata['snapshot-log']?.findLast((e) => e['timestamp-ms'] <= at.timestampMs)?.[
+          'snapshot-id'
+        ] ?? null);
   const found = snapshotById(metadata, wanted);
   if (found !== null) return found;
-  const which = 'snapshotId' in at ? `snapshot ${at.snapshotId}` : `snapshot at ${new Date(at.timestampMs).toISOString()}`;
+  const which =
+    'snapshotId' in at
+      ? `snapshot ${at.snapshotId}`
+      : `snapshot at ${new Date(at.timestampMs).toISOString()}`;
   throw new PipelineError('E_NOT_FOUND', `${tableText(table.ref)} has no ${which}`, {
     subject: { table: tableText(table.ref) },
   });

@@ -1,6 +1,6 @@
 import { PipelineError } from '../../model/errors.ts';
 import { decimalOf, type ColumnType } from '../../model/types.ts';
-import { raw, type Sql } from '../../sql/sql.ts';
+import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 
 /** A type in schema JSON (Iceberg spec, Appendix C: Schemas): a primitive's word, or an object for a nested one. */
 export type IcebergType = string | StructType | ListType | MapType;
@@ -41,7 +41,11 @@ export interface Schema extends StructType {
 
 /** The columns of a new table, which take the field ids 1, 2, … in their order. */
 export function newFields(
-  columns: readonly { readonly name: string; readonly type: ColumnType; readonly required: boolean }[],
+  columns: readonly {
+    readonly name: string;
+    readonly type: ColumnType;
+    readonly required: boolean;
+  }[],
 ): readonly Field[] {
   return columns.map((column, i) => ({
     id: i + 1,
@@ -73,15 +77,23 @@ const SQL_TYPES: Readonly<Record<string, Sql>> = {
   binary: raw('BLOB'),
 };
 
-/** DuckDB's type of a primitive Iceberg type. @throws E_CONFIG_UNSUPPORTED for a nested or unknown type */
+/** DuckDB's type of an Iceberg type. @throws E_CONFIG_UNSUPPORTED for a type that the engine does not have */
 export function sqlType(type: IcebergType): Sql {
-  if (typeof type !== 'string') throw unsupported(`${type.type} columns`);
+  if (typeof type !== 'string') return nestedSqlType(type);
   const decimal = decimalOf(type);
   if (decimal !== null) return raw(`DECIMAL(${decimal.precision},${decimal.scale})`);
   if (/^fixed\[\d+\]$/.test(type)) return raw('BLOB');
   const found = SQL_TYPES[type];
   if (found === undefined) throw unsupported(`the type ${type}`);
   return found;
+}
+
+function nestedSqlType(type: StructType | ListType | MapType): Sql {
+  if (type.type === 'struct') {
+    return sql`STRUCT(${join(type.fields.map((f) => sql`${id(f.name)} ${sqlType(f.type)}`))})`;
+  }
+  if (type.type === 'list') return sql`${sqlType(type.element)}[]`;
+  return sql`MAP(${sqlType(type.key)}, ${sqlType(type.value)})`;
 }
 
 /**
@@ -100,10 +112,19 @@ export function highestFieldId(type: IcebergType): number {
     return Math.max(0, ...type.fields.flatMap((f) => [f.id, highestFieldId(f.type)]));
   }
   if (type.type === 'list') return Math.max(type['element-id'], highestFieldId(type.element));
-  return Math.max(type['key-id'], type['value-id'], highestFieldId(type.key), highestFieldId(type.value));
+  return Math.max(
+    type['key-id'],
+    type['value-id'],
+    highestFieldId(type.key),
+    highestFieldId(type.value),
+  );
 }
 
 export function unsupported(what: string, table?: string): PipelineError {
   const message = `${table === undefined ? '' : `${table}: `}${what} cannot be handled by this version`;
-  return new PipelineError('E_CONFIG_UNSUPPORTED', message, table === undefined ? {} : { subject: { table } });
+  return new PipelineError(
+    'E_CONFIG_UNSUPPORTED',
+    message,
+    table === undefined ? {} : { subject: { table } },
+  );
 }

@@ -41,7 +41,10 @@ export interface StagedManifest {
 }
 
 /** Where a new data or delete file goes: one UUID for a run of a writer, files counted from 1 in the order of opening. */
-export function dataFileLocation(table: Table, file: { operationUuid: string; counter: number }): string {
+export function dataFileLocation(
+  table: Table,
+  file: { operationUuid: string; counter: number },
+): string {
   const counter = String(file.counter).padStart(5, '0');
   return `${table.metadata.location}/data/00000-0-${file.operationUuid}-${counter}.parquet`;
 }
@@ -60,7 +63,8 @@ export async function stageRowDelta(table: Table, delta: RowDelta): Promise<Stag
   for (const content of ['data', 'deletes'] as const) {
     const files = content === 'data' ? delta.dataFiles : delta.deleteFiles;
     if (files.length === 0) continue;
-    for (const file of files) assert((file.content === 'data') === (content === 'data'), `${file.path} is misplaced`);
+    for (const file of files)
+      assert((file.content === 'data') === (content === 'data'), `${file.path} is misplaced`);
     const entries = files.map((file) => ({ status: 'added' as const, snapshotId, file }));
     const bytes = encodeManifest({ schema, specId, content }, entries);
     const path = `${metadata.location}/metadata/${delta.commitUuid}-m${manifests.length}.avro`;
@@ -81,12 +85,18 @@ export async function stageRowDelta(table: Table, delta: RowDelta): Promise<Stag
 
 /** The id of the unpartitioned spec that new files take. @throws E_CONFIG_UNSUPPORTED */
 export function checkWritable(metadata: TableMetadata, table: string): number {
-  if (metadata['format-version'] !== 2) throw unsupported(`writing format version ${metadata['format-version']}`, table);
+  if (metadata['format-version'] !== 2)
+    throw unsupported(`writing format version ${metadata['format-version']}`, table);
   const specId = metadata['default-spec-id'];
   const fields = specById(metadata, specId).fields;
   const isPartitioned = fields.some((f) => f.transform !== 'void');
-  if (isPartitioned) throw unsupported(`writing to a partitioned table (${fields.map((f) => f.name).join(', ')})`, table);
-  if (fields.length > 0) throw unsupported('writing to a table whose partitioning was dropped', table);
+  if (isPartitioned)
+    throw unsupported(
+      `writing to a partitioned table (${fields.map((f) => f.name).join(', ')})`,
+      table,
+    );
+  if (fields.length > 0)
+    throw unsupported('writing to a table whose partitioning was dropped', table);
   return specId;
 }
 

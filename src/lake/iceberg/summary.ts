@@ -24,8 +24,10 @@ export const NO_FILES: FileTotals = {
 export type Operation = 'append' | 'delete' | 'overwrite';
 
 export function totalsOf(files: readonly DataFile[]): FileTotals {
-  const of = (content: DataFile['content']): readonly DataFile[] => files.filter((f) => f.content === content);
-  const rows = (some: readonly DataFile[]): number => some.reduce((sum, f) => sum + f.recordCount, 0);
+  const of = (content: DataFile['content']): readonly DataFile[] =>
+    files.filter((f) => f.content === content);
+  const rows = (some: readonly DataFile[]): number =>
+    some.reduce((sum, f) => sum + f.recordCount, 0);
   return {
     dataFiles: of('data').length,
     records: rows(of('data')),

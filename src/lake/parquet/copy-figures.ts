@@ -11,7 +11,10 @@ export interface CopyFigures {
   readonly nullColumns: ReadonlySet<string>;
 }
 
-export function copyFigures(reader: DuckDBResultReader, columns: readonly ParquetColumn[]): CopyFigures {
+export function copyFigures(
+  reader: DuckDBResultReader,
+  columns: readonly ParquetColumn[],
+): CopyFigures {
   const row = reader.getRowObjects()[0] ?? {};
   const byColumn = entriesOf(row['column_statistics']);
   const columnBytes = new Map<string, number>();

@@ -36,7 +36,9 @@ export async function measureColumns(
 ): Promise<ColumnFigures> {
   const aggregates = columns.flatMap((column, i) => aggregatesOf(column, `c${i}`));
   const list = join([sql`count(*) AS rows`, ...aggregates]);
-  const reader = await connection.runAndReadAll(sql`SELECT ${list} FROM (${select}) AS measured`.text);
+  const reader = await connection.runAndReadAll(
+    sql`SELECT ${list} FROM (${select}) AS measured`.text,
+  );
   const row = reader.getRowObjects()[0] ?? {};
   const rows = Number(row['rows']);
   const valueCounts = new Map<number, number>();
@@ -56,16 +58,22 @@ export async function measureColumns(
     if (lower !== null) lowerBounds.set(column.fieldId, lower);
     if (upper !== null) upperBounds.set(column.fieldId, upper);
   }
-  return { rows, metrics: { valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds } };
+  return {
+    rows,
+    metrics: { valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds },
+  };
 }
 
 function aggregatesOf(column: ParquetColumn, alias: string): Sql[] {
   const name = id(column.name);
   const parts = [sql`count(${name}) AS ${id(`${alias}_filled`)}`];
-  if (isFloat(column)) parts.push(sql`count(*) FILTER (WHERE isnan(${name})) AS ${id(`${alias}_nans`)}`);
+  if (isFloat(column))
+    parts.push(sql`count(*) FILTER (WHERE isnan(${name})) AS ${id(`${alias}_nans`)}`);
   const length = fixedLength(column);
   if (length !== null) {
-    parts.push(sql`count(*) FILTER (WHERE octet_length(${name}) <> ${length}) AS ${id(`${alias}_misfits`)}`);
+    parts.push(
+      sql`count(*) FILTER (WHERE octet_length(${name}) <> ${length}) AS ${id(`${alias}_misfits`)}`,
+    );
   }
   const lower = boundSql(column, 'lower');
   const upper = boundSql(column, 'upper');
@@ -75,12 +83,12 @@ function aggregatesOf(column: ParquetColumn, alias: string): Sql[] {
 }
 
 function fixedLength(column: ParquetColumn): number | null {
-  const match = /^fixed\[(\d+)\]$/.exec(String(column.type));
+  const match = typeof column.type === 'string' ? /^fixed\[(\d+)\]$/.exec(column.type) : null;
   return match === null ? null : Number(match[1]);
 }
 
 function misfit(column: ParquetColumn): PipelineError {
-  const message = `The column ${JSON.stringify(column.name)} holds values that are not ${String(column.type)}`;
+  const message = `The column ${JSON.stringify(column.name)} holds values that are not ${JSON.stringify(column.type)}`;
   return new PipelineError('E_VALUE_BINARY', message, { subject: { column: column.name } });
 }
 
@@ -148,4 +156,3 @@ function boundBytes(column: ParquetColumn, value: unknown, side: Side): Uint8Arr
     }
   }
 }
-

@@ -30,8 +30,14 @@ export interface ParquetFile {
  * there are no rows.
  * @throws E_WAREHOUSE_WRITE, E_NULL_NOT_ALLOWED for a null in a required column; nothing is left behind
  */
-export async function writeParquet(connection: DuckDBConnection, file: ParquetFile): Promise<DataFile | null> {
-  assert((file.kind === 'equality') === ((file.equalityIds ?? []).length > 0), 'equality ids belong to equality files');
+export async function writeParquet(
+  connection: DuckDBConnection,
+  file: ParquetFile,
+): Promise<DataFile | null> {
+  assert(
+    (file.kind === 'equality') === (file.equalityIds ?? []).length > 0,
+    'equality ids belong to equality files',
+  );
   await checkTypes(connection, file);
   await ensureFolderOf(file.path);
   try {
@@ -53,14 +59,20 @@ export async function writeParquet(connection: DuckDBConnection, file: ParquetFi
 // A column of another type would be encoded as that type: readers would fail on the file, or misread it.
 async function checkTypes(connection: DuckDBConnection, file: ParquetFile): Promise<void> {
   const reader = await connection.runAndReadAll(sql`DESCRIBE ${file.select}`.text);
-  const found = reader.getRowObjects().map((row) => `${String(row['column_name'])} ${String(row['column_type'])}`);
+  const found = reader
+    .getRowObjects()
+    .map((row) => `${String(row['column_name'])} ${String(row['column_type'])}`);
   const expected = file.columns.map((c) => `${c.name} ${describedType(c)}`);
   const at = expected.findIndex((column, i) => column !== found[i]);
   const same = at === -1 && found.length === expected.length;
-  assert(same, `${file.path}: column ${at + 1} is ${found[at] ?? 'missing'}, not ${expected[at] ?? 'expected'}`);
+  assert(
+    same,
+    `${file.path}: column ${at + 1} is ${found[at] ?? 'missing'}, not ${expected[at] ?? 'expected'}`,
+  );
 }
 
 function describedType(column: ParquetColumn): string {
+  assert(typeof column.type === 'string', `${column.name} is nested, which cannot be written`);
   const type = sqlType(column.type).text;
   return type === 'TIMESTAMPTZ' ? 'TIMESTAMP WITH TIME ZONE' : type;
 }
@@ -76,6 +88,8 @@ async function copy(connection: DuckDBConnection, file: ParquetFile): Promise<Co
     return copyFigures(await connection.runAndReadAll(statement.text), file.columns);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
+    if (message.startsWith('Out of Memory Error'))
+      throw new PipelineError('E_MEMORY', message, { cause });
     if (!message.startsWith('IO Error')) throw cause;
     const path = localPath(file.path);
     throw new PipelineError('E_WAREHOUSE_WRITE', `${path} cannot be written: ${message}`, {
@@ -93,23 +107,41 @@ function keyValues(file: ParquetFile): readonly (readonly [string, string])[] {
     required: c.required,
     type: canonicalType(c.type),
   }));
-  const schema = ['iceberg.schema', JSON.stringify({ type: 'struct', 'schema-id': 0, fields })] as const;
+  const schema = [
+    'iceberg.schema',
+    JSON.stringify({ type: 'struct', 'schema-id': 0, fields }),
+  ] as const;
   if (file.kind === 'data') return [schema];
-  return [schema, ['delete-type', 'equality'], ['delete-field-ids', (file.equalityIds ?? []).join(',')]];
+  return [
+    schema,
+    ['delete-type', 'equality'],
+    ['delete-field-ids', (file.equalityIds ?? []).join(',')],
+  ];
 }
 
 function checkNulls(file: ParquetFile, figures: CopyFigures): void {
   const wrong = file.columns.find((c) => c.required && figures.nullColumns.has(c.name));
   if (wrong === undefined) return;
-  throw new PipelineError('E_NULL_NOT_ALLOWED', `The required column ${JSON.stringify(wrong.name)} holds nulls`, {
-    subject: { column: wrong.name },
-  });
+  throw new PipelineError(
+    'E_NULL_NOT_ALLOWED',
+    `The required column ${JSON.stringify(wrong.name)} holds nulls`,
+    {
+      subject: { column: wrong.name },
+    },
+  );
 }
 
-async function describe(connection: DuckDBConnection, file: ParquetFile, figures: CopyFigures): Promise<DataFile> {
+async function describe(
+  connection: DuckDBConnection,
+  file: ParquetFile,
+  figures: CopyFigures,
+): Promise<DataFile> {
   const measured = file.columns.slice(0, METRIC_COLUMNS);
   const { rows, metrics } = await measureColumns(connection, file.select, measured);
-  assert(rows === figures.rows, `${file.path}: ${figures.rows} rows were written and ${rows} measured`);
+  assert(
+    rows === figures.rows,
+    `${file.path}: ${figures.rows} rows were written and ${rows} measured`,
+  );
   const sizes = measured.flatMap((c) => {
     const bytes = figures.columnBytes.get(c.name);
     return bytes === undefined ? [] : [[c.fieldId, bytes] as const];

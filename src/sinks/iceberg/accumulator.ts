@@ -19,7 +19,8 @@ export class Accumulator {
   #columns: readonly AccumulatedColumn[] = [];
   #isFolded = true;
   #rows = 0;
-  isTruncated = false;
+  /** `seq` of the last truncate: what lies before it is gone, in whatever order it is added. */
+  #truncatedAt: bigint | null = null;
 
   constructor(db: Database) {
     this.#db = db;
@@ -34,6 +35,10 @@ export class Accumulator {
     return this.#rows === 0 && !this.isTruncated;
   }
 
+  get isTruncated(): boolean {
+    return this.#truncatedAt !== null;
+  }
+
   /** @param base greater than every `seq` of batches before */
   async add(changes: Changes, base: bigint): Promise<void> {
     await this.#widen(changes.columns);
@@ -41,10 +46,11 @@ export class Accumulator {
     const keys = changes.columns.filter((c) => c.isKey);
     const names = join(changes.columns.map((c) => id(c.name)));
     if (truncatedAt !== null) {
-      await this.#db.run(sql`DELETE FROM ${id(this.#table)} WHERE seq < ${base + BigInt(truncatedAt) * 2n}`);
-      this.isTruncated = true;
+      const at = base + BigInt(truncatedAt) * 2n;
+      await this.#db.run(sql`DELETE FROM ${id(this.#table)} WHERE seq < ${at}`);
+      this.#truncatedAt = this.#truncatedAt === null || at > this.#truncatedAt ? at : this.#truncatedAt;
     }
-    const after = truncatedAt === null ? raw('') : sql` AND ${ord} > ${truncatedAt}`;
+    const after = this.#truncatedAt === null ? raw('') : sql` AND ${base} + ${ord} * 2 > ${this.#truncatedAt}`;
     const rowsBefore = this.#rows;
     if (changes.hasMoves) {
       const old = join(changes.columns.map((c) => (c.oldField === null ? raw('NULL') : id(c.oldField))));
@@ -76,7 +82,7 @@ export class Accumulator {
     this.#columns = [];
     this.#rows = 0;
     this.#isFolded = true;
-    this.isTruncated = false;
+    this.#truncatedAt = null;
   }
 
   async #widen(columns: readonly ChangeColumn[]): Promise<void> {

@@ -6,7 +6,7 @@ import type { BatchEnd, ChangeBatch } from '../../model/source.ts';
 import { readLine } from '../../codecs/debezium-line.ts';
 import type { Column } from '../../model/types.ts';
 import type { Database } from '../../sql/database.ts';
-import { and, raw, sql, type Sql } from '../../sql/sql.ts';
+import { and, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { isUnreadable, type Landed } from './landed.ts';
 import { viewOf, type KnownTable, type Shape } from './landing.ts';
 import type { Segment } from './segments.ts';
@@ -81,15 +81,26 @@ export function inlineView(table: KnownTable, shape: Shape, lines: Sql): SourceV
   return viewOf(table, shape, { from: sql`(${lines})`, where: null, hasOrdinal: false, isRaw: true });
 }
 
+/** Rows of one table under one list of columns. */
 interface Group {
+  readonly table: string;
+  /** Ids of schema parts that give these columns; null stands for lines without one. */
+  readonly schemas: readonly (string | null)[];
+  readonly columns: readonly Column[];
+  readonly first: number;
+  /** The table's columns were others before. */
+  readonly isNew: boolean;
+}
+
+interface FoundTable {
   readonly table: string;
   readonly schema: string | null;
   readonly first: number;
   readonly rows: number;
 }
 
-/** Groups of a landed segment, in the order of their first row. */
-async function groupsOf(db: Database, landed: Landed): Promise<readonly Group[]> {
+/** Tables and schema parts of a landed segment, in the order of their first row. */
+async function tablesIn(db: Database, landed: Landed): Promise<readonly FoundTable[]> {
   const rows = await db.rows(sql`SELECT tbl, schema_hash::VARCHAR AS schema, min(ord) AS first, count(*) AS n
     FROM ${landed.from} WHERE tbl IS NOT NULL GROUP BY ALL ORDER BY first`);
   return rows.map((row) => ({ table: String(row['tbl']), schema: row['schema'] as string | null, first: Number(row['first']), rows: Number(row['n']) }));
@@ -102,72 +113,94 @@ export type Settled = { readonly again: true } | { readonly again: false; readon
  * that the segment has to be landed once more.
  */
 export async function settle(context: BatchContext, shapes: Shapes, choice: TableChoice, prepared: { startsSchema: boolean; warnings: readonly string[] }): Promise<Settled> {
-  const { db, landed } = context;
-  const groups = await groupsOf(db, landed);
-  const cuts: number[] = [];
-  const columnsOf = new Map<Group, readonly Column[]>();
+  const groups: Group[] = [];
   let unmapped = 0;
-  for (const group of groups) {
-    const wanted = choice.of(group.table);
-    if (wanted === null) {
-      unmapped += group.rows;
+  for (const found of await tablesIn(context.db, context.landed)) {
+    if (choice.of(found.table) === null) {
+      unmapped += found.rows;
       continue;
     }
-    const isKnown = shapes.table(group.table) !== null;
-    const columns = await groupColumns(context, shapes, group);
-    if (shapes.learn(group.table, columns) && isKnown && group.first > 0) cuts.push(group.first);
-    columnsOf.set(group, columns);
+    const isKnown = shapes.table(found.table) !== null;
+    const columns = await columnsOf(context, shapes, found);
+    const isNew = shapes.learn(found.table, columns) && isKnown;
+    const same = groups.findIndex((group) => group.table === found.table && JSON.stringify(group.columns) === JSON.stringify(columns));
+    const old = groups[same];
+    if (old === undefined) groups.push({ table: found.table, schemas: [found.schema], columns, first: found.first, isNew });
+    else groups[same] = { ...old, schemas: [...old.schemas, found.schema] };
   }
-  const now = shapes.shape();
-  if (now.names.some((name) => !context.shape.names.includes(name))) return { again: true };
-  return { again: false, parts: await partsOf(context, shapes, [...columnsOf], cuts, unmapped, prepared) };
+  if (shapes.shape().names.some((name) => !context.shape.names.includes(name))) return { again: true };
+  return { again: false, parts: await partsOf(context, shapes, groups, unmapped, prepared) };
 }
 
-async function groupColumns(context: BatchContext, shapes: Shapes, group: Group): Promise<readonly Column[]> {
-  const known = shapes.table(group.table);
-  if (group.schema === null && known !== null) return known.columns;
-  const [line] = group.schema === null ? [] : await context.landed.lines([group.first]);
+async function columnsOf(context: BatchContext, shapes: Shapes, found: FoundTable): Promise<readonly Column[]> {
+  const known = shapes.table(found.table);
+  if (found.schema === null && known !== null) return known.columns;
+  const [line] = found.schema === null ? [] : await context.landed.lines([found.first]);
   const schema = (): string | null => {
     const result = line === undefined ? null : readLine(line.bytes, { isFileStart: line.place.byte === 0 });
     return result?.kind === 'envelope' ? result.envelope.schema : null;
   };
-  const columns = shapes.columnsOf(group.table, group.schema ?? 'none', schema);
-  if (columns !== null) return columns;
-  if (known !== null) return known.columns;
-  throw new PipelineError('E_COLUMN_UNKNOWN', `the feed does not tell the columns of ${group.table}: give them under source.tables as columns:`, {
-    subject: { table: group.table },
+  const columns = shapes.columnsOf(found.table, found.schema ?? 'none', schema) ?? known?.columns;
+  if (columns !== undefined) return columns;
+  throw new PipelineError('E_COLUMN_UNKNOWN', `the feed does not tell the columns of ${found.table}: give them under source.tables as columns:`, {
+    subject: { table: found.table },
   });
+}
+
+const isOf = (group: Group): Sql => {
+  const ids = group.schemas.filter((schema) => schema !== null);
+  const known = ids.length === 0 ? raw('FALSE') : sql`schema_hash IN (${join(ids.map((schema) => sql`${schema}::UBIGINT`))})`;
+  return sql`tbl = ${group.table} AND (${known}${group.schemas.includes(null) ? raw(' OR schema_hash IS NULL') : raw('')})`;
+};
+
+/**
+ * Where a table goes from one list of columns to another: a batch ends there, so that its changes are worked off in
+ * feed order. The value tells whether what came before has to be committed first.
+ */
+async function cutsOf(context: BatchContext, groups: readonly Group[]): Promise<ReadonlyMap<number, boolean>> {
+  const cuts = new Map<number, boolean>();
+  for (const table of new Set(groups.map((group) => group.table))) {
+    const own = groups.filter((group) => group.table === table);
+    if (own.length > 1) {
+      const which = sql`CASE ${join(own.map((group, i) => sql`WHEN ${isOf(group)} THEN ${i}`), ' ')} END`;
+      const starts = await context.db.rows(sql`SELECT ord FROM (SELECT ord, g, lag(g) OVER (ORDER BY ord) AS before FROM (
+        SELECT ord, ${which} AS g FROM ${context.landed.from} WHERE tbl = ${table})) WHERE g <> before`);
+      for (const row of starts) cuts.set(Number(row['ord']), cuts.get(Number(row['ord'])) ?? false);
+    }
+    for (const group of own) if (group.isNew && group.first > 0) cuts.set(group.first, true);
+  }
+  return new Map([...cuts].sort(([a], [b]) => a - b));
 }
 
 async function partsOf(
   context: BatchContext,
   shapes: Shapes,
-  groups: readonly (readonly [Group, readonly Column[]])[],
-  cuts: readonly number[],
+  groups: readonly Group[],
   unmapped: number,
   prepared: { startsSchema: boolean; warnings: readonly string[] },
 ): Promise<readonly BatchParts[]> {
   const { landed, shape, segment } = context;
-  const places = await landed.lines(cuts);
-  const bounds = cuts.map((ordinal): Cut => {
+  const cuts = await cutsOf(context, groups);
+  const ordinals = [...cuts.keys()];
+  const places = await landed.lines(ordinals);
+  const bounds = ordinals.map((ordinal): Cut => {
     const line = places.find((l) => l.ordinal === ordinal);
     assert(line !== undefined, 'a row of a landed segment has no line');
     return cutAt(segment, line.place);
   });
-  return [...cuts, null].map((end, i): BatchParts => {
-    const start = i === 0 ? null : (cuts[i - 1] ?? null);
+  return [...ordinals, null].map((end, i): BatchParts => {
+    const start = ordinals[i - 1] ?? null;
     const range = [...(start === null ? [] : [sql`ord >= ${start}`]), ...(end === null ? [] : [sql`ord < ${end}`])];
-    const views = groups.map(([group, columns]): SourceView => {
-      const table = { ...(shapes.table(group.table) as KnownTable), columns: typed(columns, shapes.table(group.table)?.columns ?? []) };
-      const where = and([sql`tbl = ${group.table}`, group.schema === null ? raw('schema_hash IS NULL') : sql`schema_hash = ${group.schema}::UBIGINT`, ...range]);
-      return viewOf(table, shape, { from: landed.from, where, hasOrdinal: true, isRaw: false });
+    const views = groups.map((group): SourceView => {
+      const table = { ...(shapes.table(group.table) as KnownTable), columns: typed(group.columns, shapes.table(group.table)?.columns ?? []) };
+      return viewOf(table, shape, { from: landed.from, where: and([isOf(group), ...range]), hasOrdinal: true, isRaw: false });
     });
     return {
       views,
-      startsSchema: i > 0 || prepared.startsSchema,
+      startsSchema: start === null ? prepared.startsSchema || groups.some((group) => group.isNew && group.first === 0) : (cuts.get(start) ?? false),
       warnings: i === 0 ? prepared.warnings : [],
-      from: i === 0 ? null : (bounds[i - 1] ?? null),
-      to: end === null ? null : (bounds[i] ?? null),
+      from: bounds[i - 1] ?? null,
+      to: bounds[i] ?? null,
       unmapped: end === null ? unmapped : 0,
     };
   });

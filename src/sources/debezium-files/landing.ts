@@ -99,7 +99,8 @@ function tableExpr(choice: TableChoice): Sql {
   if (only === null) return sql`CASE WHEN ${owner} IS NULL THEN ${name} ELSE ${owner} || '.' || ${name} END`;
   const dot = only.table.indexOf('.');
   const [ownerText, nameText] = [only.table.slice(0, dot), only.table.slice(dot + 1)];
-  return sql`CASE WHEN ${name} = ${nameText} AND ${owner} = ${ownerText} THEN ${only.table}
+  const isOnly = sql`"source"."table" = ${nameText} AND (("source"."db" = ${ownerText} AND "source"."schema" IS NULL) OR "source"."schema" = ${ownerText})`;
+  return sql`CASE WHEN ${isOnly} THEN ${only.table}
     WHEN ${name} IS NULL THEN ${only.table} WHEN ${owner} IS NULL THEN ${name} ELSE ${owner} || '.' || ${name} END`;
 }
 

@@ -28,6 +28,7 @@ export class Shapes {
   readonly #tables = new Map<string, KnownTable>();
   readonly #bySchema = new Map<string, readonly Column[] | null>();
   readonly #schemaIds = new Map<string, string>();
+  readonly #news = new Set<string>();
   #isBare = false;
   #isWrapped = false;
   #connector: string | null = null;
@@ -63,6 +64,7 @@ export class Shapes {
   /** Learns what can be known before a segment is read. @throws E_TABLE_NO_KEY, E_COLUMN_UNKNOWN, E_TARGET_MISMATCH */
   async prepare(segment: Segment): Promise<Prepared> {
     const warnings: string[] = [];
+    this.#news.clear();
     await this.#sniff(segment);
     for (const wanted of this.#choice.closed ?? []) this.#learn(wanted, wanted.columns ?? []);
     let startsSchema = false;
@@ -115,10 +117,12 @@ export class Shapes {
     return columns;
   }
 
-  /** Takes columns in; true where the table's columns are others than before. */
+  /** Takes columns in; true where they made the table's columns others than before this segment. */
   learn(table: string, columns: readonly Column[]): boolean {
     const wanted = this.#choice.of(table);
-    return wanted !== null && this.#learn(wanted, columns);
+    const news = `${table}\n${JSON.stringify(columns)}`;
+    if (wanted !== null && this.#learn(wanted, columns)) this.#news.add(news);
+    return this.#news.has(news);
   }
 
   #learn(wanted: Wanted, columns: readonly Column[]): boolean {

@@ -1,4 +1,4 @@
-import { pythonJudge } from './python-judge.ts';
+import { startPythonJudge } from './start-python-judge.ts';
 import { rowsOf, type Rows, type WireRows } from './wire.ts';
 
 /** DuckDB with its own iceberg extension, in another process and another version than the product's. */
@@ -11,7 +11,7 @@ export interface DuckdbJudge extends AsyncDisposable {
 }
 
 export async function startDuckdbJudge(): Promise<DuckdbJudge> {
-  const judge = await pythonJudge('duckdb');
+  const judge = await startPythonJudge('duckdb');
   const rows = async (body: Record<string, unknown>): Promise<Rows> =>
     rowsOf((await judge.request(body)) as WireRows);
   return {

@@ -1,10 +1,5 @@
-import { join } from 'node:path';
-import { classPathOf, compileJudge, mainClassOf } from '../../../tools/services/java-judge.ts';
-import { flinkConfDir } from '../../../tools/services/layout.ts';
-import { javaHome, javaOf } from '../../../tools/services/toolchain.ts';
-import { FLINK_FLAGS } from './java-flags.ts';
-import { startJudge } from './judge-process.ts';
-import { rowsOf, type Rows, type WireRows } from './wire.ts';
+import { rowsOfEach, startJavaJudge } from './start-java-judge.ts';
+import type { Rows } from './wire.ts';
 
 export interface FlinkOptions {
   /** Streaming reads and writes changelogs; batch reads tables. */
@@ -15,7 +10,7 @@ export interface FlinkOptions {
 
 /**
  * Flink SQL on one core, results awaited, UTC. The catalog `lake` is the Iceberg hadoop catalog of the warehouse
- * folder. Each call is a session of its own: temporary tables and SETs end with it.
+ * folder. Temporary tables and SETs end with the call that made them.
  */
 export interface FlinkJudge extends AsyncDisposable {
   /** One result for each statement; statements without rows have none. Streaming by default. */
@@ -27,25 +22,10 @@ export interface FlinkJudge extends AsyncDisposable {
 const TIMEOUT_MS = 60_000;
 
 export async function startFlinkJudge(): Promise<FlinkJudge> {
-  const home = await javaHome();
-  compileJudge('flink', home);
-  const judge = await startJudge({
-    name: 'flink',
-    command: javaOf(home),
-    args: [
-      '-Xmx1200m',
-      '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1',
-      `-Dlog4j.configurationFile=${join(flinkConfDir, 'log4j2.properties')}`,
-      ...FLINK_FLAGS,
-      '-cp',
-      classPathOf('flink'),
-      mainClassOf('flink'),
-    ],
-  });
-  const sql: FlinkJudge['sql'] = async (warehouse, statements, options = {}) => {
+  const judge = await startJavaJudge('flink');
+  const sql: FlinkJudge['sql'] = (warehouse, statements, options = {}) => {
     const { mode = 'streaming', timeoutMs = TIMEOUT_MS } = options;
-    const body = { warehouse: `file://${warehouse}`, statements, mode, timeoutMs };
-    return ((await judge.request(body)) as WireRows[]).map(rowsOf);
+    return rowsOfEach(judge, { warehouse: `file://${warehouse}`, statements, mode, timeoutMs });
   };
   return {
     sql,

@@ -38,18 +38,20 @@ export async function runFlinkScript(
   try {
     const script = join(folder, 'script.sql');
     await writeFile(script, [...PREAMBLE, ...statements].map((s) => `${s};\n`).join(''));
-    return await runClient(javaOf(await javaHome()), script, options.heapMb);
+    return await runClient(folder, script, options.heapMb);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function runClient(java: string, script: string, heapMb?: number): Promise<FlinkRun> {
+async function runClient(folder: string, script: string, heapMb?: number): Promise<FlinkRun> {
+  const java = javaOf(await javaHome());
   const start = performance.now();
   const child = spawn(
     java,
     [
       ...(heapMb === undefined ? [] : [`-Xmx${heapMb}m`]),
+      `-Djava.io.tmpdir=${folder}`,
       `-Dlog4j.configurationFile=${join(flinkConfDir, 'log4j2.properties')}`,
       ...FLINK_FLAGS,
       '-cp',

@@ -65,10 +65,13 @@ export async function startJudge(command: JudgeCommand): Promise<JudgeProcess> {
     new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
   await answerTo(READY);
   let last = READY;
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
   return {
     pid: child.pid ?? 0,
     startMs: performance.now() - start,
     request: (body) => {
+      if (hasEnded) return Promise.reject(new JudgeError(command.name, ['the judge has ended']));
       last += 1;
       const answer = answerTo(last);
       child.stdin.write(`${JSON.stringify({ ...body, id: last })}\n`);

@@ -1,4 +1,4 @@
-import { pythonJudge } from './python-judge.ts';
+import { startPythonJudge } from './start-python-judge.ts';
 import { rowsOf, type Rows, type WireRows } from './wire.ts';
 
 /** Maps from a field id to its figure, as a manifest entry holds them. */
@@ -108,7 +108,7 @@ export interface PyicebergJudge extends AsyncDisposable {
 }
 
 export async function startPyicebergJudge(): Promise<PyicebergJudge> {
-  const judge = await pythonJudge('pyiceberg');
+  const judge = await startPythonJudge('pyiceberg');
   return {
     inspect: async (table) => (await judge.request({ op: 'inspect', table })) as IcebergTable,
     scan: async (table) => rowsOf((await judge.request({ op: 'scan', table })) as WireRows),

@@ -1,14 +1,9 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { classPathOf, compileJudge, mainClassOf } from '../../../tools/services/java-judge.ts';
-import { javaHome, javaOf } from '../../../tools/services/toolchain.ts';
-import { SPARK_FLAGS } from './java-flags.ts';
-import { startJudge } from './judge-process.ts';
-import { rowsOf, type Rows, type WireRows } from './wire.ts';
+import { rowsOfEach, startJavaJudge } from './start-java-judge.ts';
+import type { Rows } from './wire.ts';
 
 /**
  * Spark SQL with Iceberg's extensions, UTC. The catalog `lake` is the Iceberg hadoop catalog of the warehouse
- * folder. Each call is a session of its own.
+ * folder. SETs end with the call that made them.
  */
 export interface SparkJudge extends AsyncDisposable {
   /** One result for each statement; statements without rows have none. */
@@ -18,25 +13,9 @@ export interface SparkJudge extends AsyncDisposable {
 }
 
 export async function startSparkJudge(): Promise<SparkJudge> {
-  const home = await javaHome();
-  compileJudge('spark', home);
-  const judge = await startJudge({
-    name: 'spark',
-    command: javaOf(home),
-    args: [
-      '-Xmx1200m',
-      '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1',
-      ...SPARK_FLAGS,
-      '-cp',
-      classPathOf('spark'),
-      mainClassOf('spark'),
-      join(tmpdir(), 'spark-warehouse'),
-    ],
-  });
-  const sql: SparkJudge['sql'] = async (warehouse, statements) => {
-    const body = { warehouse: `file://${warehouse}`, statements };
-    return ((await judge.request(body)) as WireRows[]).map(rowsOf);
-  };
+  const judge = await startJavaJudge('spark');
+  const sql: SparkJudge['sql'] = (warehouse, statements) =>
+    rowsOfEach(judge, { warehouse: `file://${warehouse}`, statements });
   return {
     sql,
     read: async (warehouse, table) => {

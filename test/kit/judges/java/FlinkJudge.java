@@ -60,7 +60,7 @@ public final class FlinkJudge {
     return started.getRestAddress().get();
   }
 
-  private static JudgeLoop.Session open(URI cluster, Map<String, Object> request) {
+  private static JudgeLoop.Script open(URI cluster, Map<String, Object> request) {
     Configuration conf = new Configuration();
     conf.setString("execution.target", "remote");
     conf.setString("rest.address", cluster.getHost());

@@ -1,4 +1,5 @@
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -9,17 +10,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 
 /** One JSON request a line on stdin, one JSON answer a line on stdout. What libraries print goes to stderr. */
 final class JudgeLoop {
-  /** Statements of one request, run in order in a session of their own. */
-  interface Session {
+  /** Statements of one request, run in order; they share settings and temporary tables with no other request. */
+  interface Script {
     /** The rows of one statement: columns and rows, both empty where it has none. */
     Map<String, Object> run(String statement) throws Exception;
   }
 
   interface Judge {
-    Session open(Map<String, Object> request) throws Exception;
+    Script open(Map<String, Object> request) throws Exception;
   }
 
   private JudgeLoop() {}
@@ -31,14 +34,25 @@ final class JudgeLoop {
     return out;
   }
 
-  /** Ends when stdin does. */
+  /** Ends when stdin does, even in the middle of a statement: whoever asked is gone then. */
   static void serve(PrintStream out, Judge judge) throws Exception {
+    BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    Thread reader = new Thread(() -> read(lines), "requests");
+    reader.setDaemon(true);
+    reader.start();
     out.println("{\"ready\":true}");
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line; (line = in.readLine()) != null; ) {
-      out.println(Json.write(answer(judge, asMap(Json.parse(line)))));
+    while (true) {
+      out.println(Json.write(answer(judge, asMap(Json.parse(lines.take())))));
       out.flush();
+    }
+  }
+
+  private static void read(BlockingQueue<String> lines) {
+    InputStreamReader bytes = new InputStreamReader(System.in, StandardCharsets.UTF_8);
+    try (BufferedReader in = new BufferedReader(bytes)) {
+      for (String line; (line = in.readLine()) != null; ) lines.add(line);
+    } catch (IOException error) {
+      error.printStackTrace();
     }
     System.exit(0);
   }
@@ -55,11 +69,11 @@ final class JudgeLoop {
     List<Object> results = new ArrayList<>();
     String statement = null;
     try {
-      Session session = judge.open(request);
+      Script script = judge.open(request);
       for (Object sql : (List<?>) request.get("statements")) {
         statement = (String) sql;
         long begin = System.nanoTime();
-        Map<String, Object> result = new LinkedHashMap<>(session.run(statement));
+        Map<String, Object> result = new LinkedHashMap<>(script.run(statement));
         result.put("ms", millisSince(begin));
         results.add(result);
       }

@@ -9,8 +9,8 @@ import org.apache.spark.sql.SparkSession;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Spark SQL in one process: one context that stays, and a session for each request, in which the catalog `lake` is
- * the hadoop catalog of the request's warehouse.
+ * Spark SQL in one process: one context that stays, and fresh settings for each request, in which the catalog `lake`
+ * is the hadoop catalog of the request's warehouse.
  */
 public final class SparkJudge {
   private static final Cells CELLS = new Cells(SparkJudge::plain);
@@ -29,7 +29,7 @@ public final class SparkJudge {
             .config("spark.sql.shuffle.partitions", "1")
             .config("spark.sql.session.timeZone", "UTC")
             .config("spark.sql.datetime.java8API.enabled", "true")
-            .config("spark.sql.warehouse.dir", args[0])
+            .config("spark.sql.warehouse.dir", System.getProperty("java.io.tmpdir") + "/warehouse")
             .config(
                 "spark.sql.extensions",
                 "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
@@ -37,17 +37,17 @@ public final class SparkJudge {
     JudgeLoop.serve(out, request -> open(root, request));
   }
 
-  private static JudgeLoop.Session open(SparkSession root, Map<String, Object> request) {
-    SparkSession session = root.newSession();
-    session.conf().set("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog");
-    session.conf().set("spark.sql.catalog.lake.type", "hadoop");
-    session.conf().set("spark.sql.catalog.lake.warehouse", (String) request.get("warehouse"));
-    session.conf().set("spark.sql.catalog.lake.cache-enabled", "false");
-    return statement -> run(session, statement);
+  private static JudgeLoop.Script open(SparkSession root, Map<String, Object> request) {
+    SparkSession spark = root.newSession();
+    spark.conf().set("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog");
+    spark.conf().set("spark.sql.catalog.lake.type", "hadoop");
+    spark.conf().set("spark.sql.catalog.lake.warehouse", (String) request.get("warehouse"));
+    spark.conf().set("spark.sql.catalog.lake.cache-enabled", "false");
+    return statement -> run(spark, statement);
   }
 
-  private static Map<String, Object> run(SparkSession session, String statement) {
-    Dataset<Row> result = session.sql(statement);
+  private static Map<String, Object> run(SparkSession spark, String statement) {
+    Dataset<Row> result = spark.sql(statement);
     List<Object> rows = new ArrayList<>();
     for (Row row : result.collectAsList()) rows.add(CELLS.all(valuesOf(row)));
     Map<String, Object> answer = new LinkedHashMap<>();

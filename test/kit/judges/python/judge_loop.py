@@ -2,12 +2,17 @@
 
 import json
 import os
+import queue
 import sys
+import threading
 import time
 
 
 def serve(handlers):
-    """`handlers`: op -> function of the request. Ends when stdin does."""
+    """
+    `handlers`: op -> function of the request. Ends when stdin does, even in the middle of a
+    request: whoever asked is gone then.
+    """
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -16,8 +21,10 @@ def serve(handlers):
         out.flush()
 
     send({"ready": True})
-    for line in sys.stdin:
-        request = json.loads(line)
+    lines = queue.Queue()
+    threading.Thread(target=read, args=(lines,), daemon=True).start()
+    while True:
+        request = json.loads(lines.get())
         start = time.monotonic()
         try:
             answer = {"ok": True, "result": handlers[request["op"]](request)}
@@ -26,6 +33,12 @@ def serve(handlers):
         answer["id"] = request["id"]
         answer["ms"] = round((time.monotonic() - start) * 1000)
         send(answer)
+
+
+def read(lines):
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)
 
 
 def chain_of(error):

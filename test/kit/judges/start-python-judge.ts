@@ -3,7 +3,7 @@ import { pythonBin, pythonJudgesDir } from '../../../tools/services/layout.ts';
 import { startJudge, type JudgeProcess } from './judge-process.ts';
 
 /** Starts `python/<name>_judge.py` with the Python that `npm run services` installed. */
-export function pythonJudge(name: 'duckdb' | 'pyiceberg'): Promise<JudgeProcess> {
+export function startPythonJudge(name: 'duckdb' | 'pyiceberg'): Promise<JudgeProcess> {
   return startJudge({
     name,
     command: pythonBin,

@@ -1,0 +1,101 @@
+/** The command line as a process of its own, built from the sources as they are. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm, symlink, writeFile, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Cli {
+  /** Runs a command line to its end, with stdin closed. */
+  readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>;
+  /** Starts one. */
+  readonly start: (args: readonly string[], options?: RunOptions) => ChildProcess;
+  readonly dispose: () => Promise<void>;
+}
+
+interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+/** Builds into a folder beside links to what the build expects around it, so that no other test's `dist` matters. */
+export async function buildCli(): Promise<Cli> {
+  const dir = await mkdtemp(join(tmpdir(), 'lakeward-cli-'));
+  for (const name of ['node_modules', 'src', 'schema', 'package.json'])
+    await symlink(join(ROOT, name), join(dir, name));
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  await promisify(execFile)(
+    tsc,
+    ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(dir, 'dist')],
+    { cwd: ROOT },
+  );
+  const main = join(dir, 'dist/main.js');
+  const start = (args: readonly string[], { cwd, env, stdin }: RunOptions = {}): ChildProcess => {
+    const {
+      npm_command: _npm,
+      FORCE_COLOR: _color,
+      NO_COLOR: _noColor,
+      CI: _ci,
+      ...inherited
+    } = process.env;
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: cwd ?? dir,
+      env: { ...inherited, ...env },
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    if (stdin !== undefined) child.stdin?.end(stdin);
+    return child;
+  };
+  return {
+    start,
+    run: (args, options) => ended(start(args, options)),
+    dispose: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+/** What a process said, once it has ended. */
+export async function ended(child: ChildProcess): Promise<Ran> {
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout?.on('data', (part: Buffer) => stdout.push(part));
+  child.stderr?.on('data', (part: Buffer) => stderr.push(part));
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return {
+    code,
+    stdout: Buffer.concat(stdout).toString(),
+    stderr: Buffer.concat(stderr).toString(),
+  };
+}
+
+/** Resolves when a process has said something on stderr that matches. */
+export async function said(child: ChildProcess, pattern: RegExp): Promise<string> {
+  let text = '';
+  return await new Promise((resolve, reject) => {
+    child.stderr?.on('data', (part: Buffer) => {
+      text += part.toString();
+      if (pattern.test(text)) resolve(text);
+    });
+    child.on('close', () => reject(new Error(`ended without saying ${pattern}: ${text}`)));
+  });
+}
+
+/** A folder that is gone after the test, with files in it by name. */
+export async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'lakeward-test-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(dir, name, '..'), { recursive: true });
+    await writeFile(join(dir, name), text);
+  }
+  return dir;
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { id, join, sql } from '../../src/sql/sql.ts';
+import { Database } from '../../src/sql/database.ts';
+import { tempDir } from '../kit/temp-dir.ts';
+import { budget } from './budget.ts';
+import { live } from './lives.ts';
+import { realWorld } from './real-world.ts';
+import { randomScript } from './script.ts';
+
+const PLANS = 150;
+/** Points of a life, about. */
+const POINTS = 70;
+
+test('whenever the process dies, tables, events and dead letters on disk are in the end as if it never had', async () => {
+  const { seed, random, isOpen } = budget('crash plans on disk', PLANS);
+  await using db = await Database.open({ threads: 1 });
+  await using dir = await tempDir({ inMemory: true });
+  let plan = 0;
+  for (; isOpen(plan); plan += 1) {
+    const chances = random(plan);
+    const lines = randomScript(chances, chances.between(4, 10));
+    const folder = `${dir.path}/plan-${plan}`;
+    try {
+      const world = await realWorld({ db, lines, folder, files: chances.between(1, 3) });
+      await live(world, { random: chances, points: POINTS, bury: () => dropTables(db) });
+      await world.check();
+    } catch (error) {
+      throw new Error(`plan ${plan} failed: SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan}`, { cause: error });
+    }
+  }
+  console.log(`crash plans on disk: ${plan} passed`);
+  expect(plan).toBeGreaterThan(0);
+});
+
+/** What a dead process held in memory is gone. */
+async function dropTables(db: Database): Promise<void> {
+  const tables = await db.rows(sql`SELECT table_name AS name FROM duckdb_tables()`);
+  if (tables.length > 0) await db.run(join(tables.map((table) => sql`DROP TABLE ${id(String(table['name']))}`), '; '));
+}
