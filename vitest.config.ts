@@ -16,7 +16,7 @@ const project = (name: string, include: string[], timeoutMs = 20_000, parallel =
 export default defineConfig({
   test: {
     projects: [
-      project('unit', ['src/**/*.test.ts', 'test/*.test.ts']),
+      project('unit', ['src/**/*.test.ts', 'test/*.test.ts', 'test/kit/**/*.test.ts']),
       project('contracts', ['test/contracts/**/*.test.ts']),
       project('scenarios', ['test/scenarios/**/*.test.ts'], 60_000),
       project('simulation', ['test/simulation/**/*.test.ts'], 600_000),

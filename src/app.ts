@@ -1,4 +1,5 @@
 /** The composition root: from a resolved pipeline to the parts that run it. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FolderCheckpointStore } from './checkpoint/store.ts';
 import { lockState } from './checkpoint/lock.ts';
@@ -80,6 +81,8 @@ async function runWith(spec: PipelineSpec, options: RunOptions, oneBatch: OneBat
   const folders = stateFolders(spec.checkpoint.state_dir);
   await using db = await Database.open({ spillDir: folders.spill, memoryLimitBytes: ENGINE_MEMORY_BYTES });
   const unlock = await lockState(db, spec.checkpoint.state_dir, spec.pipeline_id);
+  // Whatever lies here is of a process that was killed: nobody else may work in this folder now.
+  await rm(folders.spool, { recursive: true, force: true });
   const parts = makeParts(spec, db, options, oneBatch);
   try {
     return await supervise(parts, spec.error_handling, options.signal ?? new AbortController().signal);

@@ -106,6 +106,8 @@ describe('faults', () => {
 
   test('nesting has a limit, and no depth breaks the reader', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(fault('{}', 0)).toMatchObject({ code: 'E_LINE_NESTING', offset: 0 });
+    expect(fault('{}', 1)).toBeNull();
     expect(fault(nested(NESTING))).toBeNull();
     expect(fault(nested(NESTING + 1))).toMatchObject({ code: 'E_LINE_NESTING', offset: NESTING });
     expect(fault('{"a":'.repeat(1_000_000))).toMatchObject({ code: 'E_LINE_NESTING' });

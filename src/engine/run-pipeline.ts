@@ -97,7 +97,7 @@ class Run {
     for (const text of batch.warnings) progress({ kind: 'warning', text });
     const result = await work.run(batch);
     try {
-      for (const sink of sinks) await sink.write(result.changes, { places: () => batch.places() });
+      await allDone(sinks.map((sink) => sink.write(result.changes, { places: () => batch.places() })));
     } finally {
       await work.drop(result);
     }
@@ -124,7 +124,11 @@ class Run {
     const { clock, schedule, progress } = this.#parts;
     const startMs = clock.now();
     const mark: Mark = { id: this.#id + 1, position };
-    const committed = await withinTimeout(this.#commit(mark), schedule.timeout_ms, clock, mark.id);
+    const abandoned = new AbortController();
+    const committed = await withinTimeout(this.#commit(mark, abandoned.signal), schedule.timeout_ms, clock, mark.id).catch((error: unknown) => {
+      abandoned.abort();
+      throw error;
+    });
     this.#id = mark.id;
     this.#position = null;
     this.#lastPosition = position;
@@ -139,18 +143,31 @@ class Run {
     return { counters: this.#counters, checkpoints: this.#checkpoints, lastCheckpoint: this.#id === 0 ? null : this.#id };
   }
 
-  async #commit(mark: Mark): Promise<readonly Committed[]> {
+  // Work that ran out of time must not go on behind the back of the run that takes its place.
+  async #commit(mark: Mark, abandoned: AbortSignal): Promise<readonly Committed[]> {
     const { stages, sinks, checkpoints, deadLetters, source } = this.#parts;
     const states: Json[] = [];
     for (const stage of stages) states.push(await stage.saveState(mark.id));
     const prepared: Json[] = [];
     for (const sink of sinks) prepared.push(await sink.prepare(mark));
     await deadLetters.prepare(mark.id);
+    abandoned.throwIfAborted();
     await checkpoints.save({ mark, stages: states, prepared, counters: { ...this.#counters } }); // 1 intent
     const committed: Committed[] = [];
-    for (const [i, sink] of sinks.entries()) committed.push(...(await sink.commit(mark, prepared[i] ?? null))); // 2 visible
+    for (const [i, sink] of sinks.entries()) {
+      abandoned.throwIfAborted();
+      committed.push(...(await sink.commit(mark, prepared[i] ?? null))); // 2 visible
+    }
+    abandoned.throwIfAborted();
     deadLetters.committed();
     await source.acknowledge(mark.position); // 3 forget
     return committed;
   }
+}
+
+/** Waits for all of them, also where one fails, so that nothing goes on behind the back of what comes next. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }

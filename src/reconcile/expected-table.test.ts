@@ -117,6 +117,19 @@ test('a row takes every route that it meets, and its own table when it meets non
   ]);
 });
 
+test('two routes of a table to one target let a row in by either', () => {
+  const processing = {
+    routes: [
+      { source_table: 'shop.orders', when: 'id < 10', target_table: 'some' },
+      { source_table: 'shop.orders', when: 'id > 50', target_table: 'some' },
+    ],
+  };
+  const [some] = expectedTables(specOf({ tables: [ORDERS], processing }));
+  expect(some?.sources.map((source) => source.include?.text.replace(/\s+/g, ' '))).toEqual([
+    '(coalesce((id < 10 ), FALSE)) OR (coalesce((id > 50 ), FALSE))',
+  ]);
+});
+
 test('all filters that name the table hold together, and a comment at their end hides nothing', () => {
   const processing = { filter: { 'shop.*': 'id > 1 -- not the first', 'shop.orders': 'id < 9' } };
   const [table] = expectedTables(specOf({ tables: [ORDERS], processing }));

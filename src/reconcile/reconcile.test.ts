@@ -143,7 +143,7 @@ describe('a table that is as its feed says', () => {
 
   test('is equal when the feed lies in several files, one of them gzip, whatever their names', async () => {
     const files = [
-      await feedFile([TWO[0] ?? ''], "one [*] it's?.json"),
+      await feedFile([TWO[0] ?? ''], "one [1]* it's?.json"),
       await feedFile([TWO[1] ?? ''], 'two.json.gz'),
     ];
     expect(await check([], ROWS, tableOf(), { files })).toMatchObject({
@@ -287,6 +287,11 @@ describe('what is not newer than the last change of its key does not count', () 
       { commit_lsn: '0000:02', change_lsn: '0000:00' },
     ],
     [
+      'a SQL Server commit, though the change of it began earlier',
+      { commit_lsn: '0000:01', change_lsn: '0000:09' },
+      { commit_lsn: '0000:02', change_lsn: '0000:03' },
+    ],
+    [
       'an Oracle change number',
       { scn: '99', rs_id: ' 0x1.2.3 ', ssn: 0 },
       { scn: '100', rs_id: ' 0x1.2.0 ', ssn: 0 },
@@ -345,6 +350,15 @@ describe('what is not newer than the last change of its key does not count', () 
     expect(await check([...TWO, create, line('d', null, '{"id":3}'), create], ROWS)).toMatchObject({
       equal: true,
     });
+  });
+
+  test('an equal Oracle change number is no duplicate where the records have no numbers', async () => {
+    const at = { schema: 'public', table: 'orders', scn: '7' };
+    const lines = [
+      line('c', rowOf(1, 'old', 1), null, at),
+      line('u', rowOf(1, 'a', 1.5), null, at),
+    ];
+    expect(await check(lines, one)).toMatchObject({ equal: true });
   });
 
   test('an equal clock is no duplicate', async () => {
@@ -468,6 +482,24 @@ describe('numbers are compared digit for digit', () => {
       `SELECT ${id}::BIGINT AS id, 'a' AS name, 1::DECIMAL(38,20) AS amount`;
     expect(await check(feed, row('9007199254740993'))).toMatchObject({ equal: true });
     expect(await check(feed, row('9007199254740992'))).toMatchObject({ equal: false });
+  });
+
+  test('an integer that is written as a power of ten', async () => {
+    const feed = [line('c', '{"id":1e18,"name":"a","amount":1}')];
+    const row = `SELECT 1000000000000000000::BIGINT AS id, 'a' AS name, 1::DECIMAL(38,20) AS amount`;
+    expect(await check(feed, row)).toMatchObject({ equal: true });
+  });
+
+  test('in every file of the feed', async () => {
+    const files = [
+      await feedFile(['', TWO[0] ?? '']),
+      await feedFile(['', line('c', rowOf(2, 'b', '0.10000000000000000001'))]),
+    ];
+    const rowsOf = (amount: string): string => ROWS.replace('2.5', amount);
+    expect(await check([], rowsOf('0.10000000000000000001'), tableOf(), { files })).toMatchObject({
+      equal: true,
+    });
+    expect(await check([], rowsOf('0.1'), tableOf(), { files })).toMatchObject({ different: 1 });
   });
 
   test('a number that a text column holds is its text', async () => {

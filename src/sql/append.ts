@@ -11,16 +11,18 @@ const CHUNK_ROWS = 2048;
 export async function createTextTable(db: Database, table: string, names: readonly string[], rows: readonly (readonly (string | null)[])[]): Promise<Sql> {
   const columns = join(names.map((name) => sql`${id(name)} VARCHAR`));
   await db.run(sql`CREATE OR REPLACE TABLE ${id(table)} (${columns})`);
-  const appender = await db.connection.createAppender(table);
-  try {
-    for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
-      const part = rows.slice(from, from + CHUNK_ROWS);
-      const chunk = DuckDBDataChunk.create(names.map(() => VARCHAR), part.length);
-      chunk.setColumns(names.map((_, j) => part.map((row) => row[j] ?? null)));
-      appender.appendDataChunk(chunk);
+  await db.alone(async (connection) => {
+    const appender = await connection.createAppender(table);
+    try {
+      for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
+        const part = rows.slice(from, from + CHUNK_ROWS);
+        const chunk = DuckDBDataChunk.create(names.map(() => VARCHAR), part.length);
+        chunk.setColumns(names.map((_, j) => part.map((row) => row[j] ?? null)));
+        appender.appendDataChunk(chunk);
+      }
+    } finally {
+      appender.closeSync();
     }
-  } finally {
-    appender.closeSync();
-  }
+  });
   return raw(id(table).text);
 }

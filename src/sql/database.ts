@@ -14,6 +14,8 @@ export interface DatabaseOptions {
 export type Cell = string | number | bigint | boolean | null;
 export type Row = Record<string, Cell>;
 
+const SESSION = "SET TimeZone = 'UTC'; SET preserve_insertion_order = true";
+
 /**
  * One in-process engine with one connection. Statements run one after another in the order of the calls.
  *
@@ -22,13 +24,15 @@ export type Row = Record<string, Cell>;
 export class Database implements AsyncDisposable {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
+  readonly #trunk: Database | null;
   #tail: Promise<unknown> = Promise.resolve();
   #closed = false;
   #names = 0;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, trunk: Database | null = null) {
     this.#instance = instance;
     this.#connection = connection;
+    this.#trunk = trunk;
   }
 
   static async open(options: DatabaseOptions = {}): Promise<Database> {
@@ -43,17 +47,33 @@ export class Database implements AsyncDisposable {
     }
     const instance = await DuckDBInstance.create(':memory:', settings);
     const connection = await instance.connect();
-    await connection.run("SET TimeZone = 'UTC'; SET preserve_insertion_order = true");
+    await connection.run(SESSION);
     return new Database(instance, connection);
   }
 
-  /** The raw connection, for bulk appends and for format writers. */
+  /**
+   * A second connection to the same tables, whose statements run beside those of the first. Its caller disposes of it
+   * before the database.
+   */
+  async branch(): Promise<Database> {
+    const connection = await this.#instance.connect();
+    await connection.run(SESSION);
+    return new Database(this.#instance, connection, this);
+  }
+
+  /** The raw connection, where nothing else uses this database meanwhile. */
   get connection(): DuckDBConnection {
     return this.#connection;
   }
 
+  /** Work on the raw connection, for bulk appends and for format writers, with no statement of others in between. */
+  async alone<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    return await this.#enqueue(() => work(this.#connection));
+  }
+
   /** A name for a table that no other call of this database gets. */
   name(prefix: string): string {
+    if (this.#trunk !== null) return this.#trunk.name(prefix);
     this.#names += 1;
     return `${prefix}_${this.#names}`;
   }
@@ -87,7 +107,7 @@ export class Database implements AsyncDisposable {
     this.#closed = true;
     await this.#tail.catch(() => undefined);
     this.#connection.closeSync();
-    this.#instance.closeSync();
+    if (this.#trunk === null) this.#instance.closeSync();
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {

@@ -7,12 +7,13 @@ import { convertText } from '../sql/casts-convert.ts';
 import { join, raw, sql, type Sql } from '../sql/sql.ts';
 
 /** The change is about the row that an image describes: the before image's for a delete. */
-const current = (column: SourceColumn): Sql => sql`CASE WHEN op = 'd' THEN ${column.before} ELSE ${column.after} END`;
+const current = (view: SourceView, column: SourceColumn): Sql => sql`CASE WHEN ${view.op} = 'd' THEN ${column.before} ELSE ${column.after} END`;
 
-const changed = (column: SourceColumn): Sql =>
-  sql`(op = 'u' AND (NOT has_before OR ${column.before} IS DISTINCT FROM ${column.after} OR coalesce(list_contains("absent", ${column.name}), FALSE)))`;
+const changed = (view: SourceView, column: SourceColumn): Sql => sql`(${view.op} = 'u' AND (NOT ${view.hasBefore}
+  OR ${column.before} IS DISTINCT FROM ${column.after} OR coalesce(list_contains(${view.absent}, ${column.name}), FALSE)))`;
 
-const isUnsure = (column: SourceColumn): Sql => sql`(op = 'u' AND has_before AND ${column.before} IS NULL AND ${column.after} IS NULL AND "absent" IS NULL)`;
+const isUnsure = (view: SourceView, column: SourceColumn): Sql =>
+  sql`(${view.op} = 'u' AND ${view.hasBefore} AND ${column.before} IS NULL AND ${column.after} IS NULL AND ${view.absent} IS NULL)`;
 
 /** A table as it is: its columns in order, keyed by its own key. */
 export function mirror(view: SourceView, target: TargetName): TargetView {
@@ -24,7 +25,7 @@ export function mirror(view: SourceView, target: TargetName): TargetView {
       type: column.type,
       nullable: !isKey,
       isKey,
-      text: isKey ? current(column) : column.after,
+      text: isKey ? current(view, column) : column.after,
       oldText: isKey ? column.before : null,
       cast: (text) => castText(text, column.type, column.from),
       changed: null,
@@ -43,7 +44,7 @@ export function mapSchema(view: SourceView, mapping: SchemaMapping, target: Targ
     type: 'string',
     nullable: false,
     isKey: true,
-    text: current(key),
+    text: current(view, key),
     oldText: key.before,
     cast: (text) => ridOf(text, key, mapping),
     changed: null,
@@ -61,8 +62,8 @@ export function mapSchema(view: SourceView, mapping: SchemaMapping, target: Targ
       text: field.default_value === undefined ? column.after : sql`coalesce(${column.after}, ${field.default_value})`,
       oldText: null,
       cast: property(column, field),
-      changed: wantsEvents ? changed(column) : null,
-      isUnsure: wantsEvents ? isUnsure(column) : null,
+      changed: wantsEvents ? changed(view, column) : null,
+      isUnsure: wantsEvents ? isUnsure(view, column) : null,
     };
   });
   return { source: view, target, objectType: mapping.target_object_type_rid, columns: [rid, ...properties], filters: [] };

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { MemoryCheckpointStore } from '../../src/checkpoint/memory.ts';
-import { BatchWork } from '../../src/engine/batch-work.ts';
-import { DeadLetters } from '../../src/engine/dead-letters.ts';
+import type { BatchWork } from '../../src/engine/batch-work.ts';
 import type { PipelineParts, RunSummary } from '../../src/engine/run-pipeline.ts';
 import { supervise } from '../../src/engine/supervise.ts';
 import type { SourceView, TargetView } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Mark, Sink } from '../../src/model/sink.ts';
 import type { Database } from '../../src/sql/database.ts';
+import { newDeadLetters, newWork } from '../kit/batch-work.ts';
 import { FAULTS, faulty } from '../kit/faults.ts';
 import { ScriptedFeed, ScriptedSource, type ScriptedLine, type ScriptedTable } from '../kit/scripted-source.ts';
 import { VirtualClock } from '../kit/virtual-clock.ts';
@@ -210,16 +210,7 @@ async function checkpoint<V>(subject: SinkSubject<V>, sink: Sink, id: number, li
   await sink.commit(mark(id), await sink.prepare(mark(id)));
 }
 
-const work = <V>(subject: SinkSubject<V>): BatchWork =>
-  new BatchWork({
-    db: subject.db,
-    targets: async (view) => [subject.target(view)],
-    stages: [],
-    deadLetters: noLetters(),
-    policy: { dead_letter_enabled: true, skip_corrupted: false, on_truncate: 'apply' },
-  });
-
-const noLetters = (): DeadLetters => new DeadLetters({ folder: 'nowhere', targetKey: (_, key) => key });
+const work = <V>({ db, target }: SinkSubject<V>): BatchWork => newWork({ db, targets: async (view) => [target(view)] });
 
 const feedOf = (lines: readonly ScriptedLine[]): ScriptedFeed => new ScriptedFeed(lines, { 'shop.a': TABLE });
 
@@ -242,7 +233,7 @@ async function runAll<V>(subject: SinkSubject<V>, sink: Sink): Promise<RunSummar
     stages: [],
     sinks: [sink],
     checkpoints: new MemoryCheckpointStore(),
-    deadLetters: noLetters(),
+    deadLetters: newDeadLetters(),
     clock,
     schedule: { interval_ms: 0, min_pause_ms: 0, timeout_ms: 3_600_000, max_bytes: 2 },
     progress: (news) => {

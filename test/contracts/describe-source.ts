@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { BatchWork } from '../../src/engine/batch-work.ts';
-import { DeadLetters } from '../../src/engine/dead-letters.ts';
 import type { Place } from '../../src/model/change.ts';
 import type { ChangeBatch, Source } from '../../src/model/source.ts';
 import type { Database } from '../../src/sql/database.ts';
 import { sql } from '../../src/sql/sql.ts';
 import { mirror } from '../../src/stages/schema-mapping.ts';
+import { newDeadLetters, newWork } from '../kit/batch-work.ts';
 import { readChanges } from '../kit/memory-sink.ts';
 import type { ScriptedLine } from '../kit/scripted-source.ts';
 
@@ -21,6 +20,7 @@ const change = (seq: number): ScriptedLine => {
   const [op, before, after] = seq % 3 === 0 ? (['d', { id: 'k2', v: 'x' }, null] as const) : (['c', null, { id: `k${seq % 3}`, v: `v${seq}` }] as const);
   return { table: 'shop.a', op, before, after, seq };
 };
+const TARGET = { namespace: 'shop', table: 'a' };
 const LINES = 12;
 const BAD = [2, 8];
 
@@ -135,14 +135,8 @@ async function readAll(subject: SourceSubject, source: Source, position: string 
 
 async function readBatch(subject: SourceSubject, batch: ChangeBatch): Promise<Read> {
   const { db } = subject;
-  const deadLetters = new DeadLetters({ folder: 'nowhere', targetKey: (_, key) => key });
-  const work = new BatchWork({
-    db,
-    targets: async (view) => [mirror(view, { namespace: 'shop', table: 'a' })],
-    stages: [],
-    deadLetters,
-    policy: { dead_letter_enabled: true, skip_corrupted: false, on_truncate: 'apply' },
-  });
+  const deadLetters = newDeadLetters();
+  const work = newWork({ db, targets: async (view) => [mirror(view, TARGET)], deadLetters });
   const result = await work.run(batch);
   const rows = (await Promise.all(result.changes.map((changes) => readChanges(db, changes)))).flat();
   const places = await db.rows(sql`SELECT ord, file || ':' || line AS place FROM ${await batch.places()}`);
@@ -164,13 +158,7 @@ async function placeOf(subject: SourceSubject, batch: ChangeBatch, at: string): 
 
 // A batch may be ended once its views have been read.
 async function readViews(subject: SourceSubject, batch: ChangeBatch): Promise<void> {
-  const work = new BatchWork({
-    db: subject.db,
-    targets: async (view) => [mirror(view, { namespace: 'shop', table: 'a' })],
-    stages: [],
-    deadLetters: new DeadLetters({ folder: 'nowhere', targetKey: (_, key) => key }),
-    policy: { dead_letter_enabled: true, skip_corrupted: false, on_truncate: 'apply' },
-  });
+  const work = newWork({ db: subject.db, targets: async (view) => [mirror(view, TARGET)] });
   const result = await work.run({ ...batch, end: async () => ({ counts: { bytes: 0, tombstones: 0, messages: 0, unmapped: 0 }, position: '' }) });
   await work.drop(result);
 }

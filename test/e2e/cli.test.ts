@@ -1,13 +1,20 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildCli, ended, folderOf, said, type Cli, type Ran } from './cli-process.ts';
+import { buildCli, ended, folderOf, makeFolder, said, type Cli, type Ran } from './cli-process.ts';
 
 let cli: Cli;
+/** A workspace whose pipeline has run; for tests that only read. */
+let shared: string;
 beforeAll(async () => {
   cli = await buildCli();
+  shared = await makeFolder({ 'pipeline.yaml': PIPELINE, 'feed.jsonl': FEED });
+  await cli.run(['run'], { cwd: shared });
 });
-afterAll(() => cli.dispose());
+afterAll(async () => {
+  await cli.dispose();
+  await rm(shared, { recursive: true });
+});
 
 const PIPELINE = `pipeline_id: shop
 source:
@@ -29,7 +36,7 @@ const FIRST = line('c', {
   total: '10.50',
   paid_at: 1_711_267_200_123,
 }).replace('"BIG"', BIG);
-const BAD = line('c', { id: 3, customer: 'x', total: '7.001', paid_at: null });
+const BAD = line('c', { id: 3, customer: 'x', total: 'n/a', paid_at: null });
 const FEED = FIRST + line('c', { id: 2, customer: null, total: '7.00', paid_at: null }) + BAD;
 
 const workspace = (feed = FEED, pipeline = PIPELINE): Promise<string> =>
@@ -50,7 +57,7 @@ test('a bounded run ends by itself with 0 and says what it did', async () => {
   const { code, stdout, stderr } = await cli.run(['run', 'pipeline.yaml'], { cwd });
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^✔ shop: 3 changes, 1 checkpoint, [\d.]+ s \([\d,]+\/s\)\n {2}TABLE {8}ROWS WRITTEN {2}SNAPSHOTS\n {2}shop\.orders {13}2 {10}1\n {2}1 dead letter waits: lakeward dlq list pipeline\.yaml\n$/,
+    /^✔ shop: 2 changes, 1 checkpoint, [\d.]+ s \([\d,]+\/s\)\n {2}TABLE {8}ROWS WRITTEN {2}SNAPSHOTS\n {2}shop\.orders {13}2 {10}1\n {2}1 dead letter waits: lakeward dlq list pipeline\.yaml\n$/,
   );
   expect(stderr).toMatch(/^checkpoint 1: .*shop\.orders 2/);
 });
@@ -78,7 +85,7 @@ test('run -o json gives one object on stdout', async () => {
   expect(result).toMatchObject({
     pipeline_id: 'shop',
     status: 'finished',
-    changes: 3,
+    changes: 2,
     tables: [{ table: 'shop.orders', rows: 2, snapshots: 1 }],
     dead_letters: 1,
     next: 'lakeward dlq list pipeline.yaml',
@@ -116,7 +123,9 @@ test('an invalid pipeline file exits with 65 and shows the place', async () => {
     {
       file: 'pipeline.yaml',
       valid: false,
-      problems: [{ code: 'E_CONFIG_UNKNOWN_KEY', line: 3, column: 3 }, {}],
+      problems: expect.arrayContaining([
+        expect.objectContaining({ code: 'E_CONFIG_UNKNOWN_KEY', line: 3, column: 3 }),
+      ]) as unknown,
     },
   ]);
 });
@@ -186,7 +195,7 @@ test('a feed that is absent is a configuration error, a damaged one is unavailab
 });
 
 test('query gives longs and decimals in all their digits', async () => {
-  const cwd = await mirrored();
+  const cwd = shared;
   const query = 'SELECT * FROM shop.orders ORDER BY id DESC';
   const inJson = await cli.run(['query', query, '-o', 'json'], { cwd });
   const row = `{"id":${BIG},"customer":"Ann, \\"the first\\"","total":"10.50","paid_at":"2024-03-24T08:00:00.123000Z"}`;
@@ -260,14 +269,14 @@ test.each([
   ['SELECT * FROM ordres', 'did you mean orders?'],
   ['SELECT FROM WHERE', 'syntax error'],
 ])('the query %j is refused', async (query, message) => {
-  const cwd = await mirrored();
+  const cwd = shared;
   const { code, stdout, stderr } = await cli.run(['query', query], { cwd });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);
 });
 
 test('query sees every table with SHOW and DESCRIBE', async () => {
-  const cwd = await mirrored();
+  const cwd = shared;
   expect((await cli.run(['query', 'SHOW TABLES', '-o', 'csv'], { cwd })).stdout).toBe(
     'name\norders\n',
   );
@@ -290,7 +299,7 @@ test('query sees every table with SHOW and DESCRIBE', async () => {
 });
 
 test('catalog lists tables and files, also of a bare warehouse', async () => {
-  const cwd = await mirrored();
+  const cwd = shared;
   const bare = ['--warehouse', 'warehouse', '-o', 'json'];
   expect(json(await cli.run(['catalog', 'tables', ...bare], { cwd }))).toMatchObject([
     { table: 'shop.orders', rows: 2, data_files: 1, delete_files: 0, snapshots: 1 },
@@ -311,11 +320,11 @@ test('catalog lists tables and files, also of a bare warehouse', async () => {
 });
 
 test('dlq list prints the fields that others rely on', async () => {
-  const cwd = await mirrored();
+  const cwd = shared;
   expect(await letters(cwd)).toEqual([
     {
       id: expect.stringMatching(/^[0-9a-f]{8}$/),
-      code: 'E_VALUE_DECIMAL',
+      code: 'E_VALUE_NUMBER',
       message: expect.stringContaining('total'),
       table: 'shop.orders',
       key: '3',
@@ -328,7 +337,7 @@ test('dlq list prints the fields that others rely on', async () => {
 });
 
 test('dlq show gives the very bytes', async () => {
-  const cwd = await mirrored();
+  const cwd = shared;
   const [letter] = await letters(cwd);
   const shown = await cli.run(['dlq', 'show', letter?.id ?? '', 'pipeline.yaml'], { cwd });
   expect(shown.code).toBe(0);
@@ -345,17 +354,15 @@ test('dlq show gives the very bytes', async () => {
 
 test('dlq replay applies a letter once the pipeline can take it', async () => {
   const cwd = await mirrored();
-  expect(json(await cli.run(['dlq', 'replay', '--all', '-o', 'json'], { cwd }))).toEqual({
-    applied: 0,
-    superseded: 0,
-    failed: 1,
-  });
-  const text = await readFile(join(cwd, 'pipeline.yaml'), 'utf8');
-  await writeFile(
-    join(cwd, 'pipeline.yaml'),
-    text.replace('columns: {', 'columns: { note: string,'),
-  );
+  const replay = ['dlq', 'replay', '--all', '-o', 'json'];
+  expect(json(await cli.run(replay, { cwd }))).toEqual({ applied: 0, superseded: 0, failed: 1 });
   expect(await letters(cwd)).toHaveLength(1);
+  const tokens = 'processing: { cleansing: { null_tokens: [n/a] } }\n';
+  await appendFile(join(cwd, 'pipeline.yaml'), tokens);
+  expect(json(await cli.run(replay, { cwd }))).toEqual({ applied: 1, superseded: 0, failed: 0 });
+  expect(await letters(cwd)).toEqual([]);
+  const row = await cli.run(['query', 'FROM orders WHERE id = 3', '-o', 'csv'], { cwd });
+  expect(row.stdout).toContain('3,x,,\n');
 });
 
 test('dlq discard asks nobody where nobody can answer', async () => {
@@ -434,7 +441,7 @@ test('a watched feed is locked against a second run, and SIGTERM ends it with 0 
 });
 
 test('a reader that goes away ends a query quietly', async () => {
-  const cwd = await mirrored();
+  const cwd = shared;
   const child = cli.start(['query', 'SELECT range FROM range(5000000)', '-o', 'csv'], { cwd });
   const stderr: string[] = [];
   child.stderr?.on('data', (part: Buffer) => stderr.push(part.toString()));

@@ -7,7 +7,7 @@ import { live } from './lives.ts';
 import { realWorld } from './real-world.ts';
 import { randomScript } from './script.ts';
 
-const PLANS = 150;
+const PLANS = 120;
 /** Points of a life, about. */
 const POINTS = 70;
 

@@ -5,8 +5,6 @@ import { expect } from 'vitest';
 import { choiceOf, stateFolders } from '../../src/app.ts';
 import { FolderCheckpointStore } from '../../src/checkpoint/store.ts';
 import { resolvePipeline } from '../../src/config/load.ts';
-import { BatchWork } from '../../src/engine/batch-work.ts';
-import { DeadLetters } from '../../src/engine/dead-letters.ts';
 import type { PipelineParts } from '../../src/engine/run-pipeline.ts';
 import type { PipelineSpec } from '../../src/model/spec.ts';
 import { EventSink } from '../../src/sinks/event-bus/sink.ts';
@@ -15,6 +13,7 @@ import { DebeziumFiles } from '../../src/sources/debezium-files/source.ts';
 import { Dedup } from '../../src/stages/dedup/stage.ts';
 import { Targets } from '../../src/stages/routing.ts';
 import type { Database } from '../../src/sql/database.ts';
+import { newDeadLetters, newWork } from '../kit/batch-work.ts';
 import { AWAITED, crashing, crashingSource, type CrashPlan } from '../kit/crash-points.ts';
 import { envelopeText } from '../kit/envelope-text.ts';
 import { lakeEyes } from '../kit/lake-eyes.ts';
@@ -57,7 +56,6 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
   await writeFeed(options);
   const spec = specOf(folder);
   const folders = stateFolders(spec.checkpoint.state_dir);
-  const newDeadLetters = (): DeadLetters => new DeadLetters({ folder: folders.deadLetters, targetKey: (_, key) => key });
   const events = spec.sink.event_bus.path;
 
   const clock = new VirtualClock();
@@ -68,7 +66,7 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
       const segmentBytes = random.between(1, 900);
       const targets = new Targets(db, spec, true);
       const stages = [crashing(new Dedup({ db, windowMs: HOUR_MS, stateDir: folders.dedup }), 'stage', AWAITED.stage, plan)];
-      const deadLetters = crashing(newDeadLetters(), 'deadLetters', AWAITED.deadLetters, plan);
+      const deadLetters = crashing(newDeadLetters(folders.deadLetters), 'deadLetters', AWAITED.deadLetters, plan);
       const source = new DebeziumFiles({
         db,
         clock,
@@ -89,7 +87,7 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
       };
       return {
         source: crashingSource(source, plan),
-        work: new BatchWork({ db, targets: (view) => targets.of(view), stages, deadLetters, policy: { dead_letter_enabled: true, skip_corrupted: false, on_truncate: 'apply' } }),
+        work: newWork({ db, targets: (view) => targets.of(view), stages, deadLetters }),
         stages,
         sinks: Object.entries(sinks).map(([name, sink]) => crashing(sink, name, AWAITED.sink, plan)),
         checkpoints: crashing(new FolderCheckpointStore(folders.checkpoints), 'store', AWAITED.store, plan),
@@ -114,7 +112,7 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
       }
       expect(await loggedEvents(events)).toEqual(expected.events.map((text, i) => `p-${i + 1} ${text}`));
       expect(await readdir(join(events, '.pending')).catch(() => [])).toEqual([]);
-      const letters = newDeadLetters();
+      const letters = newDeadLetters(folders.deadLetters);
       await letters.load(last);
       expect(letters.pending()).toHaveLength(expected.bad.length);
     },

@@ -1,12 +1,11 @@
 /** A world small enough to die in it thousands of times: a script as the source, and everything durable in memory. */
 import { expect } from 'vitest';
 import { MemoryCheckpointStore } from '../../src/checkpoint/memory.ts';
-import { BatchWork } from '../../src/engine/batch-work.ts';
-import { DeadLetters } from '../../src/engine/dead-letters.ts';
 import type { PipelineParts } from '../../src/engine/run-pipeline.ts';
 import { mirror } from '../../src/stages/schema-mapping.ts';
 import type { Source } from '../../src/model/source.ts';
 import type { Database } from '../../src/sql/database.ts';
+import { newDeadLetters, newWork } from '../kit/batch-work.ts';
 import { AWAITED, crashing, crashingSource, type CrashPlan } from '../kit/crash-points.ts';
 import { MemoryDedup } from '../kit/memory-dedup.ts';
 import { MemoryEventLog, MemoryEvents } from '../kit/memory-events.ts';
@@ -29,7 +28,6 @@ export interface SmallWorldOptions {
 const COLUMNS = ['id', 'v'].map((name) => ({ name, type: 'string' as const, nullable: name !== 'id' }));
 const TABLE = { columns: COLUMNS, key: ['id'] };
 export const TABLES = { 'shop.a': TABLE, 'shop.b': TABLE };
-const POLICY = { dead_letter_enabled: true, skip_corrupted: false, on_truncate: 'apply' } as const;
 const HOUR_MS = 3_600_000;
 
 export function smallWorld(options: SmallWorldOptions): World {
@@ -61,11 +59,11 @@ export function smallWorld(options: SmallWorldOptions): World {
       const cut = random.between(1, 4);
       const source = new ScriptedSource({ feed, batchLines: () => random.between(1, cut), startsSchema: () => random.chance(0.1) });
       const stages = comesAgain ? [crashing(new MemoryDedup(db), 'stage', AWAITED.stage, plan)] : [];
-      const deadLetters = crashing(new DeadLetters({ folder, targetKey: (_, key) => key }), 'deadLetters', AWAITED.deadLetters, plan);
+      const deadLetters = crashing(newDeadLetters(folder), 'deadLetters', AWAITED.deadLetters, plan);
       const sink = new MemorySink({ db, target, between: () => plan.point('between two tables') });
       const parts: PipelineParts = {
         source: crashingSource(witness(source), plan),
-        work: new BatchWork({ db, targets: async (view) => [mirror(view, { namespace: 'shop', table: view.table.slice('shop.'.length) })], stages, deadLetters, policy: POLICY }),
+        work: newWork({ db, targets: async (view) => [mirror(view, { namespace: 'shop', table: view.table.slice('shop.'.length) })], stages, deadLetters }),
         stages,
         sinks: [crashing(sink, 'tables', AWAITED.sink, plan), crashing(new MemoryEvents(db, log), 'events', AWAITED.sink, plan)],
         checkpoints: crashing(store, 'store', AWAITED.store, plan),
@@ -91,7 +89,7 @@ export function smallWorld(options: SmallWorldOptions): World {
         for (const mark of carried) expect(marks).toContainEqual(mark);
       }
       expect([...target.pending.keys(), ...log.pending.keys()]).toEqual([]);
-      const letters = new DeadLetters({ folder, targetKey: (_, key) => key });
+      const letters = newDeadLetters(folder);
       await letters.load(marks.length);
       expect(letters.pending().map((letter) => letter.line)).toEqual(expected.bad);
     },

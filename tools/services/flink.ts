@@ -35,6 +35,6 @@ export const flinkPart: Part = {
     for (const [file, text] of Object.entries(FLINK_CONFIG)) {
       writeFileSync(join(flinkConfDir, file), text);
     }
-    classPathOf('flink', java);
+    classPathOf('flink', java); // compiles it now, so that the first test need not
   },
 };

@@ -18,6 +18,6 @@ export const sparkPart: Part = {
     await unpack(archive, partDir('spark'), { patterns: SPARK_MEMBERS, strip: 2 }, shell);
     const plan = SPARK_JARS.map((jar) => ({ jar, folder: sparkJarsDir }));
     await copyJars('spark', maven, plan, shell);
-    classPathOf('spark', java);
+    classPathOf('spark', java); // compiles it now, so that the first test need not
   },
 };

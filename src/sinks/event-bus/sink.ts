@@ -10,7 +10,7 @@ import type { InstanceEvent, EventListener } from '../../model/event.ts';
 import type { Json } from '../../model/json.ts';
 import type { Committed, Mark, Sink, WriteContext } from '../../model/sink.ts';
 import type { Database } from '../../sql/database.ts';
-import { join, raw, sql } from '../../sql/sql.ts';
+import { join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { eventBodies, numbered } from './event-sql.ts';
 
 export interface EventSinkOptions {
@@ -40,6 +40,7 @@ export class EventSink implements Sink {
   #partNumber = 0;
   #committed = 0;
   #written = 0;
+  #branch: Database | null = null;
 
   constructor(options: EventSinkOptions) {
     this.#options = options;
@@ -48,21 +49,31 @@ export class EventSink implements Sink {
   async write(batch: readonly Changes[], context: WriteContext): Promise<void> {
     const mapped = batch.filter((changes) => changes.objectType !== null && changes.rows > 0);
     if (mapped.length === 0) return;
-    const { db, pipelineId, pendingDir } = this.#options;
+    const { pipelineId, pendingDir } = this.#options;
     const places = await context.places();
-    const bodies = mapped.map((changes) => sql`(${eventBodies(changes, places)})`);
-    const isOrdered = mapped.length === 1 && mapped[0]?.hasMoves === false && mapped[0].ord.text === 'rowid';
+    const { n } = await this.#options.db.one(sql`SELECT count(*) AS n FROM ${places}`);
+    const isPlain = (changes: Changes): boolean => changes.ord.text === 'rowid';
+    const bodies = mapped.map((changes) => sql`(${eventBodies(changes, places, isPlain(changes) && changes.rows === n)})`);
+    const isOrdered = mapped.length === 1 && mapped.every((changes) => isPlain(changes) && !changes.hasMoves);
     const lines = numbered(join(bodies, ' UNION ALL '), { source: `/pipelines/${encodeURIComponent(pipelineId)}`, idPrefix: pipelineId, before: this.#written, isOrdered });
     await this.#guarded(() => mkdir(pendingDir, { recursive: true }));
     this.#partNumber += 1;
     const part = joinPath(pendingDir, `part-${this.#partNumber}.ndjson`);
-    // The order of the changes is kept by reading them first and looking their places up, never the other way round.
-    await db.run(raw(`SET disabled_optimizers = 'join_order,build_side_probe_side'`));
+    this.#parts.push(part);
+    this.#written += await this.#copy(lines, part);
+  }
+
+  // One thread writes lines in their order as fast as they can be made; more threads gather them all first. It works
+  // beside the other sinks, on a connection of its own. The order of the changes is kept by reading them first and
+  // looking their places up, never the other way round.
+  async #copy(lines: Sql, path: string): Promise<number> {
+    this.#branch ??= await this.#options.db.branch();
+    const { one, two } = { one: raw(`SET threads = 1; SET disabled_optimizers = 'join_order,build_side_probe_side'`), two: raw(`RESET threads; RESET disabled_optimizers`) };
+    await this.#branch.run(one);
     try {
-      this.#written += await db.run(sql`COPY (${lines}) TO ${part} (FORMAT csv, HEADER false, DELIMITER ${'\x01'}, QUOTE '', ESCAPE '')`);
-      this.#parts.push(part);
+      return await this.#branch.run(sql`COPY (${lines}) TO ${path} (FORMAT csv, HEADER false, DELIMITER ${'\x01'}, QUOTE '', ESCAPE '', FORCE_QUOTE (line))`);
     } finally {
-      await db.run(raw(`RESET disabled_optimizers`));
+      await this.#branch.run(two);
     }
   }
 
@@ -94,6 +105,7 @@ export class EventSink implements Sink {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#branch?.[Symbol.asyncDispose]();
     for (const part of this.#parts) await rm(part, { force: true });
   }
 

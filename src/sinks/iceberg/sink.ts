@@ -9,7 +9,7 @@ import { lastMark, type CommitMark } from '../../lake/iceberg/mark.ts';
 import { currentSnapshot } from '../../lake/iceberg/metadata.ts';
 import type { Field } from '../../lake/iceberg/schema.ts';
 import { dataFileLocation, stageRowDelta, type StagedCommit } from '../../lake/iceberg/stage.ts';
-import { writeParquet } from '../../lake/parquet/write.ts';
+import { writeParquet, type ParquetFile } from '../../lake/parquet/write.ts';
 import { localLocation, localStore } from '../../storage/local.ts';
 import type { Changes } from '../../model/change.ts';
 import { PipelineError } from '../../model/errors.ts';
@@ -53,6 +53,8 @@ export class IcebergSink implements Sink {
   readonly #options: IcebergSinkOptions;
   readonly #catalog: Catalog;
   readonly #targets = new Map<string, { ref: TableRef; accumulator: Accumulator }>();
+  /** Tables that checkpoints of this pipeline have written. */
+  #known: readonly string[] = [];
   #batches = 0n;
   #lastId = 0;
 
@@ -74,16 +76,18 @@ export class IcebergSink implements Sink {
   }
 
   async prepare(mark: Mark): Promise<Json> {
-    const prepared: PreparedTable[] = [];
+    const tables: PreparedTable[] = [];
     for (const { ref, accumulator } of this.#targets.values()) {
-      if (!accumulator.isEmpty) prepared.push(await this.#prepareTable(ref, accumulator, mark));
+      if (!accumulator.isEmpty) tables.push(await this.#prepareTable(ref, accumulator, mark));
     }
-    return prepared as unknown as Json;
+    const known = [...new Set([...this.#known, ...tables.map(tableText)])].sort();
+    return { tables, known } as unknown as Json;
   }
 
   async commit(mark: Mark, prepared: Json): Promise<readonly Committed[]> {
     const committed: Committed[] = [];
-    for (const table of prepared as unknown as readonly PreparedTable[]) {
+    const { tables, known } = prepared as unknown as { tables: readonly PreparedTable[]; known: readonly string[] };
+    for (const table of tables) {
       const { namespace, name, staged, plan, schemaId, rows } = table;
       const summary = {
         'lakeward.position': this.#options.describePosition(mark.position),
@@ -92,6 +96,7 @@ export class IcebergSink implements Sink {
       await commitStaged(this.#catalog, { namespace, name }, staged, { summary, mark: this.#mark(mark.id), schemaPlan: plan });
       committed.push({ what: tableText({ namespace, name }), rows });
     }
+    this.#known = known;
     await this.discard(mark.id);
     return committed;
   }
@@ -110,7 +115,7 @@ export class IcebergSink implements Sink {
   }
 
   async #prepareTable(ref: TableRef, accumulator: Accumulator, mark: Mark): Promise<PreparedTable> {
-    const ready = await readyTable(this.#catalog, ref, accumulator.columns);
+    const ready = await readyTable(this.#catalog, ref, accumulator.columns, this.#known.includes(tableText(ref)));
     this.#checkNotStale(ready, mark);
     const folded = await accumulator.fold();
     const fields = ready.schema.fields;
@@ -131,13 +136,14 @@ export class IcebergSink implements Sink {
   }
 
   async #writeFile(ready: ReadyTable, counter: number, fields: readonly Field[], select: Sql, equalityIds: readonly number[] = []): Promise<DataFile | null> {
-    return await writeParquet(this.#options.db.connection, {
+    const file: ParquetFile = {
       select,
       columns: fields.map((field) => ({ name: field.name, fieldId: field.id, type: typeOf(field), required: field.required })),
       path: dataFileLocation(ready.table, { operationUuid: ready.uuid, counter }),
       kind: equalityIds.length === 0 ? 'data' : 'equality',
       ...(equalityIds.length === 0 ? {} : { equalityIds }),
-    });
+    };
+    return await this.#options.db.alone((connection) => writeParquet(connection, file));
   }
 
   #checkNotStale(ready: ReadyTable, mark: Mark): void {

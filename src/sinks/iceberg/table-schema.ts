@@ -18,10 +18,15 @@ export interface ReadyTable {
 /**
  * The table of a target, made where it is absent, and what has to change for the columns to fit.
  *
- * @throws E_TARGET_MISMATCH where the table has another key or a column that cannot take the values
+ * @param isKnown the pipeline has written it before
+ * @throws E_TABLE_GONE, E_TARGET_MISMATCH where the table has another key or a column that cannot take the values
  */
-export async function readyTable(catalog: Catalog, ref: TableRef, columns: readonly AccumulatedColumn[]): Promise<ReadyTable> {
-  const table = (await catalog.loadTable(ref)) ?? (await create(catalog, ref, columns));
+export async function readyTable(catalog: Catalog, ref: TableRef, columns: readonly AccumulatedColumn[], isKnown: boolean): Promise<ReadyTable> {
+  const found = await catalog.loadTable(ref);
+  if (found === null && isKnown) {
+    throw new PipelineError('E_TABLE_GONE', `${tableText(ref)} has been written by this pipeline and is gone`, { subject: { table: tableText(ref) } });
+  }
+  const table = found ?? (await create(catalog, ref, columns));
   const schema = currentSchema(table.metadata);
   checkKey(ref, schema, columns);
   const addColumns: { name: string; type: ColumnType }[] = [];

@@ -54,6 +54,17 @@ export async function matches(path: string, seen: Fingerprint): Promise<boolean>
   return (await hashHead(path, seen.bytes)) === seen.sha;
 }
 
+/** Whether the last line of a plain file has no line end. */
+export async function endsOpen(file: FeedFile): Promise<boolean> {
+  const handle = await open(file.path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, file.bytes - 1);
+    return bytesRead === 1 && buffer[0] !== 10;
+  } finally {
+    await handle.close();
+  }
+}
+
 async function hashHead(path: string, bytes: number): Promise<string> {
   const handle = await open(path).catch((error: unknown) => {
     throw new PipelineError('E_SOURCE_READ', `cannot open ${path}`, { subject: { file: path }, cause: error });

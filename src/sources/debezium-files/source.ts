@@ -4,7 +4,7 @@ import type { ChangeBatch, Source } from '../../model/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../sql/database.ts';
 import { sql } from '../../sql/sql.ts';
-import { fingerprint, listFiles, matches, type FeedFile, type Fingerprint } from './files.ts';
+import { endsOpen, fingerprint, listFiles, matches, type FeedFile, type Fingerprint } from './files.ts';
 import { inlineView, makeBatch, settle, type BatchContext, type Cut } from './batches.ts';
 import { Landed } from './landed.ts';
 import { readFiles, viewOf, type KnownTable, type Shape } from './landing.ts';
@@ -75,8 +75,8 @@ export class DebeziumFiles implements Source {
     await this.#checkGone(files);
     let group: FeedFile[] = [];
     let groupBytes = 0;
-    const flush = (): Segment => {
-      const segment = inPlace(group, group.map(() => true));
+    const flush = async (): Promise<Segment> => {
+      const segment = inPlace(group, await Promise.all(group.map(endsOpen)));
       group = [];
       groupBytes = 0;
       return segment;
@@ -86,7 +86,7 @@ export class DebeziumFiles implements Source {
       if (progress !== null && isRead(file, progress)) continue;
       if (file.bytes === 0) continue;
       const isWhole = progress === null && file.compression === 'none' && !isWatching && file.bytes <= inPlaceBytes;
-      if (group.length > 0 && (!isWhole || groupBytes + file.bytes > Math.min(segmentBytes, inPlaceBytes))) yield flush();
+      if (group.length > 0 && (!isWhole || groupBytes + file.bytes > Math.min(segmentBytes, inPlaceBytes))) yield await flush();
       if (isWhole) {
         group.push(file);
         groupBytes += file.bytes;
@@ -97,7 +97,7 @@ export class DebeziumFiles implements Source {
       yield* spool(file, start, limits, !isWatching);
       if (signal.aborted) return;
     }
-    if (group.length > 0) yield flush();
+    if (group.length > 0) yield await flush();
   }
 
   async #progressOf(file: FeedFile): Promise<FileProgress | null> {

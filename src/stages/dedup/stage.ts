@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
 import type { Changes } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
@@ -24,9 +25,8 @@ interface Table {
   order: string | null;
   origin: string | null;
   ts: number | null;
+  /** Parquet files `(k0 …, origin, seq, ts)`, one a batch. */
   files: readonly StateFile[];
-  /** Changes since the last checkpoint: a relation `(k0 …, origin, seq, ts)`. */
-  recent: string | null;
 }
 
 /**
@@ -37,7 +37,8 @@ interface Table {
 export class Dedup implements Stage {
   readonly #options: DedupOptions;
   readonly #tables = new Map<string, Table>();
-  #fileNumber = 0;
+  /** Files of the last saved state: a crash goes back to it. */
+  #saved: ReadonlySet<string> = new Set();
 
   constructor(options: DedupOptions) {
     this.#options = options;
@@ -46,34 +47,29 @@ export class Dedup implements Stage {
   async apply(changes: Changes): Promise<{ changes: Changes; dropped: number }> {
     if (changes.rows === 0) return { changes, dropped: 0 };
     const key = `${changes.source}\n${changes.target.namespace}.${changes.target.table}`;
-    const table: Table = this.#tables.get(key) ?? { order: null, origin: null, ts: null, files: [], recent: null };
+    const table: Table = this.#tables.get(key) ?? { order: null, origin: null, ts: null, files: [] };
     this.#tables.set(key, table);
     const dropped = (await this.#isRising(changes, table)) ? 0 : await this.#drop(changes, table);
     await this.#remember(changes, table);
     return { changes: { ...changes, rows: changes.rows - dropped }, dropped };
   }
 
-  async saveState(checkpoint: number): Promise<Json> {
-    const { db, stateDir, windowMs } = this.#options;
+  async saveState(): Promise<Json> {
+    const { stateDir, windowMs } = this.#options;
     await mkdir(stateDir, { recursive: true });
-    const before = new Set<string>();
     for (const table of this.#tables.values()) {
-      for (const file of table.files) before.add(file.name);
       const horizon = table.ts === null ? null : table.ts - windowMs;
-      const kept = table.files.filter((file) => horizon === null || file.maxTs === null || file.maxTs >= horizon);
-      table.files = table.recent === null ? kept : [...kept, await this.#saveRecent(table.recent, checkpoint, horizon)];
-      if (table.recent !== null) await db.run(sql`DROP TABLE ${id(table.recent)}`);
-      table.recent = null;
+      table.files = table.files.filter((file) => horizon === null || file.maxTs === null || file.maxTs >= horizon);
     }
-    await this.#removeOthers(before);
-    return Object.fromEntries([...this.#tables].map(([name, { order, origin, ts, files }]) => [name, { order, origin, ts, files }])) as unknown as Json;
+    await Promise.all(this.#files().filter((name) => !this.#saved.has(name)).map((name) => syncFile(joinPath(stateDir, name))));
+    await this.#removeOthers();
+    return Object.fromEntries([...this.#tables].map(([name, table]) => [name, { ...table }])) as unknown as Json;
   }
 
   async loadState(state: Json): Promise<void> {
     this.#tables.clear();
-    for (const [name, table] of Object.entries((state ?? {}) as unknown as Record<string, Omit<Table, 'recent'>>)) {
-      this.#tables.set(name, { ...table, recent: null });
-    }
+    for (const [name, table] of Object.entries((state ?? {}) as unknown as Record<string, Table>)) this.#tables.set(name, { ...table });
+    this.#saved = new Set(this.#files());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -117,7 +113,6 @@ export class Dedup implements Stage {
     const parts: Sql[] = [];
     const names = join(Array.from({ length: keys }, (_, i) => id(`k${i}`)));
     if (files.length > 0) parts.push(sql`SELECT ${names}, origin, seq::HUGEINT AS seq, ts FROM read_parquet([${join(files)}])`);
-    if (table.recent !== null) parts.push(sql`SELECT ${names}, origin, seq, ts FROM ${id(table.recent)}`);
     if (parts.length === 0) parts.push(sql`SELECT ${join(Array.from({ length: keys }, (_, i) => sql`NULL AS ${id(`k${i}`)}`))}, NULL::VARCHAR AS origin, NULL::HUGEINT AS seq, NULL::BIGINT AS ts WHERE FALSE`);
     return join(parts, ' UNION ALL ');
   }
@@ -133,34 +128,35 @@ export class Dedup implements Stage {
     const keys = keysOf(changes);
     const within = table.ts === null ? raw('TRUE') : sql`coalesce(ts >= ${table.ts - windowMs}, TRUE)`;
     const rows = (fields: readonly string[], where: Sql): Sql =>
-      sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq, ts FROM ${id(changes.relation)} WHERE kind <> 4 AND ${within}${where}`;
+      sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq::DECIMAL(38, 0) AS seq, ts FROM ${id(changes.relation)} WHERE kind <> 4 AND ${within}${where}`;
     const old = changes.columns.flatMap((c) => (c.isKey && c.oldField !== null ? [c.oldField] : []));
     const all = changes.hasMoves ? sql`${rows(keys, raw(''))} UNION ALL ${rows(old, raw(' AND moved'))}` : rows(keys, raw(''));
-    if (table.recent === null) {
-      table.recent = db.name('recent');
-      await db.run(sql`CREATE TABLE ${id(table.recent)} AS ${all}`);
-    } else {
-      await db.run(sql`INSERT INTO ${id(table.recent)} ${all}`);
-    }
+    const name = `${randomUUID()}.parquet`;
+    await mkdir(this.#options.stateDir, { recursive: true });
+    const written = await db.run(sql`COPY (${all}) TO ${joinPath(this.#options.stateDir, name)} (FORMAT parquet, COMPRESSION snappy)`);
+    table.files = [...table.files, { name, maxTs: facts['ts'] === null ? null : Number(facts['ts']) }];
+    if (written === 0) table.files = table.files.slice(0, -1);
   }
 
-  async #saveRecent(recent: string, checkpoint: number, horizon: number | null): Promise<StateFile> {
-    const { db, stateDir } = this.#options;
-    this.#fileNumber += 1;
-    const name = `${String(checkpoint).padStart(12, '0')}-${this.#fileNumber}.parquet`;
-    const within = horizon === null ? raw('TRUE') : sql`coalesce(ts >= ${horizon}, TRUE)`;
-    const rows = sql`SELECT * REPLACE (seq::DECIMAL(38, 0) AS seq) FROM (SELECT * EXCLUDE (seq, ts), max(seq) AS seq, max(ts) AS ts FROM ${id(recent)} WHERE ${within} GROUP BY ALL)`;
-    await db.run(sql`COPY (${rows}) TO ${joinPath(stateDir, name)} (FORMAT parquet, COMPRESSION zstd)`);
-    const { ts } = await db.one(sql`SELECT max(ts) AS ts FROM ${id(recent)}`);
-    return { name, maxTs: ts === null ? null : Number(ts) };
+  #files(): readonly string[] {
+    return [...this.#tables.values()].flatMap((table) => table.files.map((file) => file.name));
   }
 
-  // Files of the state before stay until the next save: a crash now goes back to it.
-  async #removeOthers(before: ReadonlySet<string>): Promise<void> {
-    const now = new Set([...this.#tables.values()].flatMap((table) => table.files.map((file) => file.name)));
+  async #removeOthers(): Promise<void> {
+    const now = new Set(this.#files());
     for (const name of await readdir(this.#options.stateDir)) {
-      if (!now.has(name) && !before.has(name)) await rm(joinPath(this.#options.stateDir, name), { force: true });
+      if (!now.has(name) && !this.#saved.has(name)) await rm(joinPath(this.#options.stateDir, name), { force: true });
     }
+    this.#saved = now;
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 
