@@ -20,10 +20,14 @@ import { IcebergSink } from './sinks/iceberg/sink.ts';
 import { parsePosition } from './sources/debezium-files/position.ts';
 import { ReplayedLines } from './sources/debezium-files/replay.ts';
 import { DebeziumFiles } from './sources/debezium-files/source.ts';
-import { chooseTables, type MappingWish, type TableChoice } from './sources/debezium-files/tables.ts';
+import {
+  chooseTables,
+  type MappingWish,
+  type TableChoice,
+} from './sources/debezium-files/tables.ts';
 import { Database } from './sql/database.ts';
 import { Dedup } from './stages/dedup/stage.ts';
-import { isShared, mappingOf, needsBefore, Targets } from './stages/routing.ts';
+import { isShared, mappingOf, needsBefore, Targets } from './targets.ts';
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
@@ -33,14 +37,13 @@ export interface RunOptions {
 }
 
 /** What takes the place of the pipeline's own source for a single batch: see {@link replayDeadLetters}. */
-type OneBatch = (context: SourceContext) => Source;
+type OneBatch = (context: SourceContext & { readonly deadLetters: DeadLetters }) => Source;
 
-interface SourceContext {
+export interface SourceContext {
   readonly db: Database;
   readonly choice: TableChoice;
   readonly needsBefore: boolean;
   readonly spoolDir: string;
-  readonly deadLetters: DeadLetters;
 }
 
 /** Memory that the engine may take before it spills, in bytes. More made no run faster; this keeps long feeds as small as short ones. */
@@ -77,53 +80,96 @@ export async function run(spec: PipelineSpec, options: RunOptions = {}): Promise
   return await runWith(spec, options, null);
 }
 
-async function runWith(spec: PipelineSpec, options: RunOptions, oneBatch: OneBatch | null): Promise<RunSummary> {
+async function runWith(
+  spec: PipelineSpec,
+  options: RunOptions,
+  oneBatch: OneBatch | null,
+): Promise<RunSummary> {
   const folders = stateFolders(spec.checkpoint.state_dir);
-  await using db = await Database.open({ spillDir: folders.spill, memoryLimitBytes: ENGINE_MEMORY_BYTES });
+  await using db = await Database.open({
+    spillDir: folders.spill,
+    memoryLimitBytes: ENGINE_MEMORY_BYTES,
+  });
   const unlock = await lockState(db, spec.checkpoint.state_dir, spec.pipeline_id);
   // Whatever lies here is of a process that was killed: nobody else may work in this folder now.
   await rm(folders.spool, { recursive: true, force: true });
   const parts = makeParts(spec, db, options, oneBatch);
   try {
-    return await supervise(parts, spec.error_handling, options.signal ?? new AbortController().signal);
+    return await supervise(
+      parts,
+      spec.error_handling,
+      options.signal ?? new AbortController().signal,
+    );
   } finally {
-    for (const part of [parts.source, ...parts.stages, ...parts.sinks]) await part[Symbol.asyncDispose]();
+    for (const part of [parts.source, ...parts.stages, ...parts.sinks])
+      await part[Symbol.asyncDispose]();
     await unlock();
   }
 }
 
-function makeParts(spec: PipelineSpec, db: Database, options: RunOptions, oneBatch: OneBatch | null): PipelineParts {
+function makeParts(
+  spec: PipelineSpec,
+  db: Database,
+  options: RunOptions,
+  oneBatch: OneBatch | null,
+): PipelineParts {
   const clock = options.clock ?? systemClock;
   const folders = stateFolders(spec.checkpoint.state_dir);
   const listeners = options.listeners ?? [];
   const hasEvents = spec.sink.event_bus_enabled || listeners.length > 0;
-  const deadLetters = new DeadLetters({ folder: folders.deadLetters, targetKey: (table, key) => targetKey(spec, table, key) });
+  const deadLetters = new DeadLetters({
+    folder: folders.deadLetters,
+    targetKey: (table, key) => targetKey(spec, table, key),
+  });
   const targets = new Targets(db, spec, hasEvents);
   const stages: Stage[] = [];
   const { deduplication } = spec.processing;
-  if (deduplication.enabled) stages.push(new Dedup({ db, windowMs: deduplication.window_ms, stateDir: folders.dedup }));
+  if (deduplication.enabled)
+    stages.push(new Dedup({ db, windowMs: deduplication.window_ms, stateDir: folders.dedup }));
   const isReplay = oneBatch !== null;
-  const policy = { ...spec.error_handling, ...(isReplay ? { dead_letter_enabled: true } : {}), on_truncate: spec.source.on_truncate };
-  const context = { db, choice: choiceOf(spec), needsBefore: needsBefore(spec, hasEvents), spoolDir: folders.spool, deadLetters };
+  const policy = {
+    ...spec.error_handling,
+    ...(isReplay ? { dead_letter_enabled: true } : {}),
+    on_truncate: spec.source.on_truncate,
+  };
+  const context = {
+    db,
+    choice: choiceOf(spec),
+    needsBefore: needsBefore(spec, hasEvents),
+    spoolDir: folders.spool,
+    deadLetters,
+  };
   return {
     source: oneBatch === null ? makeSource(spec, context, clock) : oneBatch(context),
     // What is replayed was never applied, however late it comes: the letters themselves know what is newer.
-    work: new BatchWork({ db, targets: (view) => targets.of(view), stages: isReplay ? [] : stages, deadLetters, policy, isShared: (changes) => isShared(spec, changes.source, changes.target) }),
+    work: new BatchWork({
+      db,
+      targets: (view) => targets.of(view),
+      stages: isReplay ? [] : stages,
+      deadLetters,
+      policy,
+      isShared: (changes) => isShared(spec, changes.source, changes.target),
+    }),
     stages,
     sinks: makeSinks(spec, db, clock, listeners),
     checkpoints: new FolderCheckpointStore(folders.checkpoints),
     deadLetters,
     clock,
     // One batch is one checkpoint: what is applied and what is said of its letters become true together.
-    schedule: isReplay ? { ...spec.checkpoint, interval_ms: 0, max_bytes: undefined } : spec.checkpoint,
+    schedule: isReplay
+      ? { ...spec.checkpoint, interval_ms: 0, max_bytes: undefined }
+      : spec.checkpoint,
     progress: options.progress ?? (() => {}),
   };
 }
 
-function makeSource(spec: PipelineSpec, context: SourceContext, clock: Clock): Source {
+export function makeSource(spec: PipelineSpec, context: SourceContext, clock: Clock): Source {
   const { source, checkpoint } = spec;
   if (source.source_type !== 'debezium_json' || source.path === undefined) {
-    throw new PipelineError('E_CONFIG_UNSUPPORTED', `source_type ${source.source_type} cannot be run by this version`);
+    throw new PipelineError(
+      'E_CONFIG_UNSUPPORTED',
+      `source_type ${source.source_type} cannot be run by this version`,
+    );
   }
   return new DebeziumFiles({
     db: context.db,
@@ -135,23 +181,41 @@ function makeSource(spec: PipelineSpec, context: SourceContext, clock: Clock): S
     hasOneTarget: spec.processing.routes.length === 0,
     spoolDir: context.spoolDir,
     segmentBytes: Math.min(SEGMENT_BYTES, checkpoint.max_bytes ?? SEGMENT_BYTES),
-    inPlaceBytes: checkpoint.max_bytes === undefined ? IN_PLACE_BYTES : Math.min(IN_PLACE_BYTES, checkpoint.max_bytes),
+    inPlaceBytes:
+      checkpoint.max_bytes === undefined
+        ? IN_PLACE_BYTES
+        : Math.min(IN_PLACE_BYTES, checkpoint.max_bytes),
     maxLineBytes: source.max_line_bytes,
     maxNesting: source.max_nesting,
   });
 }
 
-function makeSinks(spec: PipelineSpec, db: Database, clock: Clock, listeners: readonly EventListener[]): Sink[] {
+function makeSinks(
+  spec: PipelineSpec,
+  db: Database,
+  clock: Clock,
+  listeners: readonly EventListener[],
+): Sink[] {
   const { sink } = spec;
   const sinks: Sink[] = [];
-  const describePosition = (position: string): string => JSON.stringify(parsePosition(position).current ?? {});
+  const describePosition = (position: string): string =>
+    JSON.stringify(parsePosition(position).current ?? {});
   if (sink.iceberg_enabled) {
-    sinks.push(new IcebergSink({ db, warehouse: sink.iceberg_warehouse, pipelineId: spec.pipeline_id, clock, describePosition }));
+    sinks.push(
+      new IcebergSink({
+        db,
+        warehouse: sink.iceberg_warehouse,
+        pipelineId: spec.pipeline_id,
+        clock,
+        describePosition,
+      }),
+    );
   }
   const isMapped = spec.processing.schema_mapping !== undefined;
   if (isMapped && (sink.event_bus_enabled || listeners.length > 0)) {
     const path = sink.event_bus_enabled ? sink.event_bus.path : null;
-    const pendingDir = path === null ? stateFolders(spec.checkpoint.state_dir).events : join(path, '.pending');
+    const pendingDir =
+      path === null ? stateFolders(spec.checkpoint.state_dir).events : join(path, '.pending');
     sinks.push(new EventSink({ db, pipelineId: spec.pipeline_id, path, pendingDir, listeners }));
   }
   return sinks;
@@ -171,17 +235,27 @@ export interface ReplaySummary {
  * @param ids which ones; null: all
  * @throws E_NOT_FOUND for an id that no letter has, E_PIPELINE_LOCKED
  */
-export async function replayDeadLetters(spec: PipelineSpec, ids: readonly string[] | null, options: RunOptions = {}): Promise<ReplaySummary> {
+export async function replayDeadLetters(
+  spec: PipelineSpec,
+  ids: readonly string[] | null,
+  options: RunOptions = {},
+): Promise<ReplaySummary> {
   let summary: ReplaySummary = { applied: 0, superseded: 0, failed: 0 };
   await runWith(spec, options, ({ db, choice, needsBefore: wholeBefore, deadLetters }) => {
     const letters = (): readonly DeadLetter[] => chosen(deadLetters, ids);
     const kept: DeadLetter[] = [];
     const done = (): void => {
-      const superseded = letters().filter((letter) => letter.isSuperseded && !kept.includes(letter));
+      const superseded = letters().filter(
+        (letter) => letter.isSuperseded && !kept.includes(letter),
+      );
       for (const letter of superseded) deadLetters.resolve(letter.id, 'superseded');
       const applied = kept.filter((letter) => !deadLetters.wasMetAgain(letter.id));
       for (const letter of applied) deadLetters.resolve(letter.id, 'replayed');
-      summary = { applied: applied.length, superseded: superseded.length, failed: kept.length - applied.length };
+      summary = {
+        applied: applied.length,
+        superseded: superseded.length,
+        failed: kept.length - applied.length,
+      };
     };
     const { max_line_bytes: maxLineBytes, max_nesting: maxNesting } = spec.source;
     // The letters are read only after the engine has recovered, so they are asked for late.
@@ -189,13 +263,24 @@ export async function replayDeadLetters(spec: PipelineSpec, ids: readonly string
       kept.push(...letters().filter((letter) => !letter.isSuperseded));
       return kept;
     };
-    return new ReplayedLines({ db, choice, needsBefore: wholeBefore, maxLineBytes, maxNesting, lines, done });
+    return new ReplayedLines({
+      db,
+      choice,
+      needsBefore: wholeBefore,
+      maxLineBytes,
+      maxNesting,
+      lines,
+      done,
+    });
   });
   return summary;
 }
 
 /** Drops dead letters for good. @throws E_NOT_FOUND, E_PIPELINE_LOCKED */
-export async function discardDeadLetters(spec: PipelineSpec, ids: readonly string[] | null): Promise<{ readonly discarded: number }> {
+export async function discardDeadLetters(
+  spec: PipelineSpec,
+  ids: readonly string[] | null,
+): Promise<{ readonly discarded: number }> {
   let discarded = 0;
   await runWith(spec, {}, ({ db, choice, deadLetters }) => {
     const done = (): void => {
@@ -204,7 +289,15 @@ export async function discardDeadLetters(spec: PipelineSpec, ids: readonly strin
         discarded += 1;
       }
     };
-    return new ReplayedLines({ db, choice, needsBefore: false, maxLineBytes: 0, maxNesting: 0, lines: () => [], done });
+    return new ReplayedLines({
+      db,
+      choice,
+      needsBefore: false,
+      maxLineBytes: 0,
+      maxNesting: 0,
+      lines: () => [],
+      done,
+    });
   });
   return { discarded };
 }
@@ -212,30 +305,56 @@ export async function discardDeadLetters(spec: PipelineSpec, ids: readonly strin
 function chosen(deadLetters: DeadLetters, ids: readonly string[] | null): readonly DeadLetter[] {
   const pending = deadLetters.pending();
   const unknown = ids?.find((letterId) => !pending.some((letter) => letter.id === letterId));
-  if (unknown !== undefined) throw new PipelineError('E_NOT_FOUND', `no dead letter has the id ${unknown}`);
+  if (unknown !== undefined)
+    throw new PipelineError('E_NOT_FOUND', `no dead letter has the id ${unknown}`);
   return ids === null ? pending : pending.filter((letter) => ids.includes(letter.id));
 }
 
 /** What the pipeline wants of the feed's tables. */
 export function choiceOf(spec: PipelineSpec): TableChoice {
   const { schema_mapping: mappings, filter, routes } = spec.processing;
-  const mapping = mappings === undefined ? null : (table: string): MappingWish | null => {
-    const found = mappingOf(spec, table);
-    if (found === null) return null;
-    const names = [...new Set([found.primary_key_field, ...found.field_mappings.map((field) => field.source_column)])];
-    const key = [found.primary_key_field];
-    // Predicates may name any column of the source, so then all of them are read.
-    const needed = filter === undefined && routes.length === 0 ? names : null;
-    const converted = found.field_mappings.filter((field) => field.type_conversion !== undefined);
-    const isTyped = names.every((name) => converted.some((field) => field.source_column === name) && name !== found.primary_key_field);
-    return { columns: isTyped ? names.map((name) => ({ name, type: 'string' as const, nullable: true })) : null, needed, key };
-  };
-  return chooseTables({ tables: spec.source.tables, mapping, mapped: (mappings ?? []).map((m) => m.source_table) });
+  const mapping =
+    mappings === undefined
+      ? null
+      : (table: string): MappingWish | null => {
+          const found = mappingOf(spec, table);
+          if (found === null) return null;
+          const names = [
+            ...new Set([
+              found.primary_key_field,
+              ...found.field_mappings.map((field) => field.source_column),
+            ]),
+          ];
+          const key = [found.primary_key_field];
+          // Predicates may name any column of the source, so then all of them are read.
+          const needed = filter === undefined && routes.length === 0 ? names : null;
+          const converted = found.field_mappings.filter(
+            (field) => field.type_conversion !== undefined,
+          );
+          const isTyped = names.every(
+            (name) =>
+              converted.some((field) => field.source_column === name) &&
+              name !== found.primary_key_field,
+          );
+          return {
+            columns: isTyped
+              ? names.map((name) => ({ name, type: 'string' as const, nullable: true }))
+              : null,
+            needed,
+            key,
+          };
+        };
+  return chooseTables({
+    tables: spec.source.tables,
+    mapping,
+    mapped: (mappings ?? []).map((m) => m.source_table),
+  });
 }
 
 function targetKey(spec: PipelineSpec, table: string, key: string): string {
   const mapping = mappingOf(spec, table);
   if (mapping === null) return key;
-  return mapping.rid_template.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)).replaceAll('{pk}', key);
+  return mapping.rid_template
+    .replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid))
+    .replaceAll('{pk}', key);
 }
-

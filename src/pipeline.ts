@@ -2,6 +2,7 @@
 import { run } from './app.ts';
 import { resolvePipeline, type PipelineFile } from './config/load.ts';
 import type { Progress, RunSummary } from './engine/run-pipeline.ts';
+import { systemClock } from './lib/clock.ts';
 import type { EventListener } from './model/event.ts';
 import type { PipelineSpec } from './model/spec.ts';
 
@@ -49,7 +50,15 @@ export class Pipeline implements AsyncDisposable {
 
   constructor(spec: PipelineSpec) {
     this.#spec = spec;
-    this.#status = { pipeline_id: spec.pipeline_id, status: 'CREATED', changes: 0, dead_letters: 0, last_checkpoint: null, last_checkpoint_at: null, error: null };
+    this.#status = {
+      pipeline_id: spec.pipeline_id,
+      status: 'CREATED',
+      changes: 0,
+      dead_letters: 0,
+      last_checkpoint: null,
+      last_checkpoint_at: null,
+      error: null,
+    };
   }
 
   /** Called for every event of a committed checkpoint, in order; after a crash perhaps again, with the same id. */
@@ -60,13 +69,22 @@ export class Pipeline implements AsyncDisposable {
 
   /** Begins or goes on from the last checkpoint. @throws E_BUG when it runs already */
   async start(): Promise<void> {
-    if (this.#running !== null && this.#status.status === 'RUNNING') throw new Error(`pipeline ${this.#spec.pipeline_id} runs already`);
+    if (this.#running !== null && this.#status.status === 'RUNNING')
+      throw new Error(`pipeline ${this.#spec.pipeline_id} runs already`);
     this.#abort = new AbortController();
     this.#status = { ...this.#status, status: 'RUNNING', error: null };
-    const options = { signal: this.#abort.signal, listeners: this.#listeners, progress: (news: Progress) => this.#take(news) };
+    const options = {
+      signal: this.#abort.signal,
+      listeners: this.#listeners,
+      progress: (news: Progress) => this.#take(news),
+    };
     this.#running = run(this.#spec, options).then(
       (summary) => {
-        this.#status = { ...this.#status, status: 'STOPPED', last_checkpoint: summary.lastCheckpoint };
+        this.#status = {
+          ...this.#status,
+          status: 'STOPPED',
+          last_checkpoint: summary.lastCheckpoint,
+        };
         return summary;
       },
       (error: unknown) => {
@@ -79,7 +97,8 @@ export class Pipeline implements AsyncDisposable {
 
   /** The summary, when a bounded source has ended. Rejects with what the pipeline failed with. */
   async finished(): Promise<RunSummary> {
-    if (this.#running === null) throw new Error(`pipeline ${this.#spec.pipeline_id} was not started`);
+    if (this.#running === null)
+      throw new Error(`pipeline ${this.#spec.pipeline_id} was not started`);
     return await this.#running;
   }
 
@@ -99,7 +118,17 @@ export class Pipeline implements AsyncDisposable {
   }
 
   #take(news: Progress): void {
-    if (news.kind === 'batch') this.#status = { ...this.#status, changes: news.counters.changes, dead_letters: news.counters.deadLetters };
-    if (news.kind === 'checkpoint') this.#status = { ...this.#status, last_checkpoint: news.mark.id, last_checkpoint_at: Date.now() };
+    if (news.kind === 'batch')
+      this.#status = {
+        ...this.#status,
+        changes: news.counters.changes,
+        dead_letters: news.counters.deadLetters,
+      };
+    if (news.kind === 'checkpoint')
+      this.#status = {
+        ...this.#status,
+        last_checkpoint: news.mark.id,
+        last_checkpoint_at: systemClock.now(),
+      };
   }
 }

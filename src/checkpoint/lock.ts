@@ -13,22 +13,40 @@ const held = new Set<string>();
  *
  * @throws E_PIPELINE_LOCKED, E_STATE_WRITE
  */
-export async function lockState(db: Database, stateDir: string, pipelineId: string): Promise<() => Promise<void>> {
+export async function lockState(
+  db: Database,
+  stateDir: string,
+  pipelineId: string,
+): Promise<() => Promise<void>> {
   await mkdir(stateDir, { recursive: true }).catch((error: unknown) => {
-    throw new PipelineError('E_STATE_WRITE', `cannot make the state folder ${stateDir}`, { cause: error });
+    throw new PipelineError('E_STATE_WRITE', `cannot make the state folder ${stateDir}`, {
+      cause: error,
+    });
   });
   const name = db.name('lock');
   if (held.has(stateDir)) {
-    throw new PipelineError('E_PIPELINE_LOCKED', `pipeline ${pipelineId} is run by this process already`, { subject: { pipeline: pipelineId } });
+    throw new PipelineError(
+      'E_PIPELINE_LOCKED',
+      `pipeline ${pipelineId} is run by this process already`,
+      { subject: { pipeline: pipelineId } },
+    );
   }
   try {
     await db.run(sql`ATTACH ${join(stateDir, 'lock.duckdb')} AS ${id(name)}`);
   } catch (error) {
     const text = error instanceof Error ? error.message : '';
     const subject = { pipeline: pipelineId };
-    if (!text.includes('lock')) throw new PipelineError('E_STATE_WRITE', `cannot write to the state folder ${stateDir}`, { subject, cause: error });
+    if (!text.includes('lock'))
+      throw new PipelineError('E_STATE_WRITE', `cannot write to the state folder ${stateDir}`, {
+        subject,
+        cause: error,
+      });
     const pid = /PID (\d+)/.exec(text)?.[1];
-    throw new PipelineError('E_PIPELINE_LOCKED', `pipeline ${pipelineId} is run by another process${pid === undefined ? '' : ` (PID ${pid})`}`, { subject, cause: error });
+    throw new PipelineError(
+      'E_PIPELINE_LOCKED',
+      `pipeline ${pipelineId} is run by another process${pid === undefined ? '' : ` (PID ${pid})`}`,
+      { subject, cause: error },
+    );
   }
   held.add(stateDir);
   return async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeDurably } from '../lib/durable-file.ts';
 import { PipelineError } from '../model/errors.ts';
 import type { Checkpoint, CheckpointStore } from '../model/checkpoint-store.ts';
 
@@ -21,7 +22,9 @@ export class FolderCheckpointStore implements CheckpointStore {
   async latest(): Promise<Checkpoint | null> {
     const names = await this.#names();
     const last = names.at(-1);
-    return last === undefined ? null : parseCheckpoint(await readFile(join(this.#folder, last), 'utf8'), last);
+    return last === undefined
+      ? null
+      : parseCheckpoint(await readFile(join(this.#folder, last), 'utf8'), last);
   }
 
   async save(checkpoint: Checkpoint): Promise<void> {
@@ -29,9 +32,14 @@ export class FolderCheckpointStore implements CheckpointStore {
       await mkdir(this.#folder, { recursive: true });
       const name = `${String(checkpoint.mark.id).padStart(12, '0')}.json`;
       await writeDurably(this.#folder, name, formatCheckpoint(checkpoint));
-      for (const old of (await this.#names()).slice(0, -KEPT)) await rm(join(this.#folder, old), { force: true });
+      for (const old of (await this.#names()).slice(0, -KEPT))
+        await rm(join(this.#folder, old), { force: true });
     } catch (error) {
-      throw new PipelineError('E_STATE_WRITE', `cannot write to ${this.#folder}: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`, { cause: error });
+      throw new PipelineError(
+        'E_STATE_WRITE',
+        `cannot write to ${this.#folder}: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`,
+        { cause: error },
+      );
     }
   }
 
@@ -56,32 +64,19 @@ export function parseCheckpoint(text: string, name: string): Checkpoint {
   try {
     header = JSON.parse(head) as typeof header;
   } catch (error) {
-    throw new PipelineError('E_STATE_DAMAGED', `checkpoint ${name} cannot be read`, { cause: error });
+    throw new PipelineError('E_STATE_DAMAGED', `checkpoint ${name} cannot be read`, {
+      cause: error,
+    });
   }
   if ((header.version ?? 0) > VERSION) {
-    throw new PipelineError('E_STATE_VERSION', `checkpoint ${name} has version ${header.version}; this Lakeward reads up to version ${VERSION}`);
+    throw new PipelineError(
+      'E_STATE_VERSION',
+      `checkpoint ${name} has version ${header.version}; this Lakeward reads up to version ${VERSION}`,
+    );
   }
-  if (header.sha256 !== checksum(body)) throw new PipelineError('E_STATE_DAMAGED', `checkpoint ${name} does not match its checksum`);
+  if (header.sha256 !== checksum(body))
+    throw new PipelineError('E_STATE_DAMAGED', `checkpoint ${name} does not match its checksum`);
   return JSON.parse(body) as Checkpoint;
-}
-
-/** Writes a file of a folder so that after a crash it is either absent or whole. */
-export async function writeDurably(folder: string, name: string, text: string): Promise<void> {
-  const temporary = join(folder, `.${name}.tmp`);
-  const handle = await open(temporary, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, join(folder, name));
-  const parent = await open(folder, 'r');
-  try {
-    await parent.sync();
-  } finally {
-    await parent.close();
-  }
 }
 
 const checksum = (body: string): string => createHash('sha256').update(body).digest('hex');

@@ -19,7 +19,11 @@ export interface RejectedRow extends Rejected {
 }
 
 /** Computes one target of a view. The relation is the caller's to drop. */
-export async function computeView(db: Database, batch: ChangeBatch, view: TargetView): Promise<ComputedView> {
+export async function computeView(
+  db: Database,
+  batch: ChangeBatch,
+  view: TargetView,
+): Promise<ComputedView> {
   let plan = compute(view, false);
   const relation = db.name('changes');
   try {
@@ -37,7 +41,9 @@ export async function computeView(db: Database, batch: ChangeBatch, view: Target
   if ((flags.get(FLAG.unsure) ?? 0) > 0) {
     const unsure = sql`(SELECT ${current.ord} AS ord FROM ${id(relation)} WHERE flag = ${FLAG.unsure})`;
     const part = await batch.withPartBefore(view.source, unsure);
-    odd += await db.run(sql`UPDATE ${id(relation)} SET flag = ${FLAG.odd} WHERE flag = ${FLAG.unsure} AND ${current.ord} IN (SELECT ord FROM ${part})`);
+    odd += await db.run(
+      sql`UPDATE ${id(relation)} SET flag = ${FLAG.odd} WHERE flag = ${FLAG.unsure} AND ${current.ord} IN (SELECT ord FROM ${part})`,
+    );
   }
   if (odd > 0) {
     const exact = await rereadOdd(db, batch, view, current);
@@ -45,8 +51,13 @@ export async function computeView(db: Database, batch: ChangeBatch, view: Target
     current = await merged(db, current, exact.relation, plan);
   }
   const foreign = flags.get(FLAG.foreign) ?? 0;
-  if (foreign > 0) await db.run(sql`DELETE FROM ${id(current.relation)} WHERE flag = ${FLAG.foreign}`);
-  return { changes: changesOf(view, plan, current.relation, current.ord, await factsOf(db, current)), rejected, foreign };
+  if (foreign > 0)
+    await db.run(sql`DELETE FROM ${id(current.relation)} WHERE flag = ${FLAG.foreign}`);
+  return {
+    changes: changesOf(view, plan, current.relation, current.ord, await factsOf(db, current)),
+    rejected,
+    foreign,
+  };
 }
 
 interface Current {
@@ -56,7 +67,14 @@ interface Current {
 
 // Everything but the relation: what stages made of the texts stays.
 function rebased(old: SourceView, landed: SourceView): SourceView {
-  return { ...old, from: landed.from, where: landed.where, ordinal: landed.ordinal, isOdd: landed.isOdd, isOwn: landed.isOwn };
+  return {
+    ...old,
+    from: landed.from,
+    where: landed.where,
+    ordinal: landed.ordinal,
+    isOdd: landed.isOdd,
+    isOwn: landed.isOwn,
+  };
 }
 
 async function countFlags(db: Database, relation: string): Promise<ReadonlyMap<number, number>> {
@@ -69,40 +87,90 @@ interface Exact {
   readonly rejected: readonly RejectedRow[];
 }
 
-async function rereadOdd(db: Database, batch: ChangeBatch, view: TargetView, current: Current): Promise<Exact> {
+async function rereadOdd(
+  db: Database,
+  batch: ChangeBatch,
+  view: TargetView,
+  current: Current,
+): Promise<Exact> {
   const ordinals = sql`(SELECT ${current.ord} AS ord FROM ${id(current.relation)} WHERE flag = ${FLAG.odd})`;
   const source = await batch.reread(view.source, ordinals);
   if (source === null) return { relation: null, rejected: [] };
   const plan = compute({ ...view, source: rebased(view.source, source) }, true);
   const relation = db.name('exact_changes');
   await db.run(sql`CREATE OR REPLACE TABLE ${id(relation)} AS ${plan.select}`);
-  const bad = await db.rows(sql`SELECT ord, code, bad_column FROM ${id(relation)} WHERE flag = ${FLAG.odd} ORDER BY ord`);
-  const lines = bad.length === 0 ? [] : await batch.lines(view.source.table, bad.map((row) => Number(row['ord'])));
+  const bad = await db.rows(
+    sql`SELECT ord, code, bad_column FROM ${id(relation)} WHERE flag = ${FLAG.odd} ORDER BY ord`,
+  );
+  const lines =
+    bad.length === 0
+      ? []
+      : await batch.lines(
+          view.source.table,
+          bad.map((row) => Number(row['ord'])),
+        );
   const byOrdinal = new Map(lines.map((line) => [line.ordinal, line]));
   const rejected = bad.flatMap((row): RejectedRow[] => {
     const line = byOrdinal.get(Number(row['ord']));
     if (line === undefined) return [];
     const code = String(row['code']) as ErrorCode;
     const message = `column ${String(row['bad_column'])}: ${ERRORS[code].meaning}`;
-    return [{ ordinal: line.ordinal, code, message, table: view.source.table, key: line.key, place: line.place, bytes: line.bytes }];
+    return [
+      {
+        ordinal: line.ordinal,
+        code,
+        message,
+        table: view.source.table,
+        key: line.key,
+        place: line.place,
+        bytes: line.bytes,
+      },
+    ];
   });
   return { relation, rejected };
 }
 
 /** The good rows of the quick and of the exact way together, under the places they had. */
-async function merged(db: Database, current: Current, exact: string | null, plan: Computation): Promise<Current> {
-  const fields = join([raw('kind'), raw('ts'), raw('seq'), raw('origin'), raw('moved'), ...plan.columns.flatMap((c) => [c.field, c.oldField, c.changedField]).flatMap((f) => (f === null ? [] : [id(f)])), raw('flag')]);
+async function merged(
+  db: Database,
+  current: Current,
+  exact: string | null,
+  plan: Computation,
+): Promise<Current> {
+  const fields = join([
+    raw('kind'),
+    raw('ts'),
+    raw('seq'),
+    raw('origin'),
+    raw('moved'),
+    ...plan.columns
+      .flatMap((c) => [c.field, c.oldField, c.changedField])
+      .flatMap((f) => (f === null ? [] : [id(f)])),
+    raw('flag'),
+  ]);
   const relation = db.name('changes');
   const quick = sql`SELECT ${current.ord} AS ord, ${fields} FROM ${id(current.relation)} WHERE flag <> ${FLAG.odd}`;
-  const slow = exact === null ? raw('') : sql` UNION ALL SELECT ord, ${fields} FROM ${id(exact)} WHERE flag = ${FLAG.good}`;
-  await db.run(sql`CREATE TABLE ${id(relation)} AS ${quick}${slow}; DROP TABLE ${id(current.relation)}`);
+  const slow =
+    exact === null
+      ? raw('')
+      : sql` UNION ALL SELECT ord, ${fields} FROM ${id(exact)} WHERE flag = ${FLAG.good}`;
+  await db.run(
+    sql`CREATE TABLE ${id(relation)} AS ${quick}${slow}; DROP TABLE ${id(current.relation)}`,
+  );
   if (exact !== null) await db.run(sql`DROP TABLE ${id(exact)}`);
   return { relation, ord: id('ord') };
 }
 
-async function factsOf(db: Database, current: Current): Promise<{ rows: number; hasMoves: boolean; truncatedAt: number | null }> {
+async function factsOf(
+  db: Database,
+  current: Current,
+): Promise<{ rows: number; hasMoves: boolean; truncatedAt: number | null }> {
   const facts = await db.one(sql`SELECT count(*) AS n, coalesce(bool_or(moved), FALSE) AS moves,
     max(CASE WHEN kind = ${KIND.truncate} THEN ${current.ord} END) AS truncated FROM ${id(current.relation)}`);
   const truncated = facts['truncated'];
-  return { rows: Number(facts['n']), hasMoves: facts['moves'] === true, truncatedAt: typeof truncated === 'number' ? truncated : null };
+  return {
+    rows: Number(facts['n']),
+    hasMoves: facts['moves'] === true,
+    truncatedAt: typeof truncated === 'number' ? truncated : null,
+  };
 }

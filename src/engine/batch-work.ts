@@ -1,5 +1,13 @@
 /** What happens to one batch: views → targets → typed changes → stages, and what becomes of bad records. */
-import { KIND, type Changes, type Place, type Position, type Rejected, type SourceView, type TargetView } from '../model/change.ts';
+import {
+  KIND,
+  type Changes,
+  type Place,
+  type Position,
+  type Rejected,
+  type SourceView,
+  type TargetView,
+} from '../model/change.ts';
 import { PipelineError } from '../model/errors.ts';
 import type { BatchCounts, ChangeBatch } from '../model/source.ts';
 import type { ErrorHandlingSpec, SourceSpec } from '../model/spec.ts';
@@ -9,7 +17,10 @@ import { id, sql } from '../sql/sql.ts';
 import { computeView } from './batch-changes.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
-export interface BatchPolicy extends Pick<ErrorHandlingSpec, 'dead_letter_enabled' | 'skip_corrupted'>, Pick<SourceSpec, 'on_truncate'> {}
+export interface BatchPolicy
+  extends
+    Pick<ErrorHandlingSpec, 'dead_letter_enabled' | 'skip_corrupted'>,
+    Pick<SourceSpec, 'on_truncate'> {}
 
 export interface BatchWorkOptions {
   readonly db: Database;
@@ -71,14 +82,28 @@ export class BatchWork {
     }
     const end = await batch.end(verdict.stop?.place);
     const stop = verdict.stop === null ? null : stopError(verdict.stop);
-    return { changes, counts: end.counts, position: end.position, duplicates, deadLetters: verdict.deadLetters, skipped: verdict.skipped, foreign, stop };
+    return {
+      changes,
+      counts: end.counts,
+      position: end.position,
+      duplicates,
+      deadLetters: verdict.deadLetters,
+      skipped: verdict.skipped,
+      foreign,
+      stop,
+    };
   }
 
   async drop(result: BatchResult): Promise<void> {
-    for (const changes of result.changes) await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(changes.relation)}`);
+    for (const changes of result.changes)
+      await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(changes.relation)}`);
   }
 
-  #judge(records: readonly Rejected[]): { stop: Rejected | null; deadLetters: number; skipped: number } {
+  #judge(records: readonly Rejected[]): {
+    stop: Rejected | null;
+    deadLetters: number;
+    skipped: number;
+  } {
     const { deadLetters, policy } = this.#options;
     const halting = records.find((record) => record.code === 'E_SOURCE_TRUNCATED_TABLE') ?? null;
     const isStopping = !policy.dead_letter_enabled && !policy.skip_corrupted;
@@ -95,11 +120,27 @@ export class BatchWork {
     if (policy.on_truncate === 'apply' && !isShared) return changes;
     const where = sql`kind = ${KIND.truncate}`;
     if (policy.on_truncate !== 'ignore') {
-      const rows = await db.rows(sql`SELECT ${changes.ord} AS ord FROM ${id(changes.relation)} WHERE ${where} ORDER BY ord`);
-      const code = isShared ? 'E_TRUNCATE_SHARED' : policy.on_truncate === 'stop' ? 'E_SOURCE_TRUNCATED_TABLE' : 'E_TRUNCATE';
-      for (const line of await batch.lines(changes.source, rows.map((row) => Number(row['ord'])))) {
+      const rows = await db.rows(
+        sql`SELECT ${changes.ord} AS ord FROM ${id(changes.relation)} WHERE ${where} ORDER BY ord`,
+      );
+      const code = isShared
+        ? 'E_TRUNCATE_SHARED'
+        : policy.on_truncate === 'stop'
+          ? 'E_SOURCE_TRUNCATED_TABLE'
+          : 'E_TRUNCATE';
+      for (const line of await batch.lines(
+        changes.source,
+        rows.map((row) => Number(row['ord'])),
+      )) {
         const message = `${changes.source} was truncated in its source`;
-        rejected.push({ code, message, table: changes.source, key: null, place: line.place, bytes: line.bytes });
+        rejected.push({
+          code,
+          message,
+          table: changes.source,
+          key: null,
+          place: line.place,
+          bytes: line.bytes,
+        });
       }
     }
     const gone = await db.run(sql`DELETE FROM ${id(changes.relation)} WHERE ${where}`);
@@ -111,20 +152,30 @@ export class BatchWork {
     const { db } = this.#options;
     const places = await batch.places();
     const { file, byte } = stop.place;
-    const { ord } = await db.one(sql`SELECT min(ord) AS ord FROM ${places} WHERE file > ${file} OR (file = ${file} AND byte >= ${byte})`);
+    const { ord } = await db.one(
+      sql`SELECT min(ord) AS ord FROM ${places} WHERE file > ${file} OR (file = ${file} AND byte >= ${byte})`,
+    );
     if (typeof ord !== 'number') return [...all];
     const cut: Changes[] = [];
     for (const changes of all) {
-      const gone = await db.run(sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} >= ${ord}`);
+      const gone = await db.run(
+        sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} >= ${ord}`,
+      );
       const isTruncatedBefore = changes.truncatedAt !== null && changes.truncatedAt < ord;
-      cut.push({ ...changes, rows: changes.rows - gone, truncatedAt: isTruncatedBefore ? changes.truncatedAt : null });
+      cut.push({
+        ...changes,
+        rows: changes.rows - gone,
+        truncatedAt: isTruncatedBefore ? changes.truncatedAt : null,
+      });
     }
     return cut;
   }
 }
 
 function inFeedOrder(records: readonly Rejected[]): readonly Rejected[] {
-  const byPlace = new Map(records.map((record) => [`${record.place.byte}\n${record.place.file}`, record]));
+  const byPlace = new Map(
+    records.map((record) => [`${record.place.byte}\n${record.place.file}`, record]),
+  );
   return [...byPlace.values()].sort((a, b) => comparePlaces(a.place, b.place));
 }
 

@@ -2,7 +2,13 @@
  * The one statement that turns the text of a batch into typed changes. Three levels: the innermost names the texts, the
  * middle one casts them, the outer one judges, so that nothing is computed twice.
  */
-import { KIND, type Changes, type ChangeColumn, type Image, type TargetView } from '../model/change.ts';
+import {
+  KIND,
+  type Changes,
+  type ChangeColumn,
+  type Image,
+  type TargetView,
+} from '../model/change.ts';
 import type { ErrorCode } from '../model/errors.ts';
 import { id, join, or, raw, sql, substitute, type Sql } from '../sql/sql.ts';
 
@@ -38,59 +44,40 @@ const UNAVAILABLE_BASE64 = Buffer.from(UNAVAILABLE).toString('base64');
 /** @param isExact the texts are exact, so that what is bad is bad for good */
 export function compute(view: TargetView, isExact: boolean): Computation {
   const { source } = view;
-  const texts: Sql[] = [];
-  const images = view.columns.map((column, i) => {
-    texts.push(sql`${column.text} AS ${id(`t${i}`)}`);
-    return column.cast(id(`t${i}`));
-  });
-  const keys = view.columns.flatMap((column, i) => (column.oldText === null ? [] : [{ column, i, old: column.oldText }]));
-  for (const { i, old } of keys) texts.push(sql`${old} AS ${id(`o${i}`)}`);
-  for (const [i, column] of view.columns.entries()) if (column.changed !== null) texts.push(sql`${column.changed} AS ${id(`d${i}`)}`);
-  for (const [f, filter] of view.filters.entries()) {
-    for (const [i, column] of filter.columns.entries()) {
-      texts.push(sql`${column.after} AS ${id(`fa${f}_${i}`)}`, sql`${column.before} AS ${id(`fb${f}_${i}`)}`);
-    }
-  }
-  const unsure = view.columns.flatMap((column) => (column.isUnsure === null ? [] : [column.isUnsure]));
-  const meta = [
-    sql`${source.op} AS op`,
-    sql`${source.hasBefore} AS has_before`,
-    sql`${source.tsMs} AS ts`,
-    ...(source.order === null ? [] : [sql`${source.order} AS seq`]),
-    ...(source.origin === null ? [] : [sql`${source.origin} AS origin`]),
-    ...(source.ordinal === null ? [] : [sql`${source.ordinal} AS ord`]),
-    sql`${source.isOdd} AS is_odd`,
-    sql`${source.isOwn ?? raw('TRUE')} AS is_own`,
-    ...(unsure.length === 0 ? [] : [sql`${or(unsure)} AS is_unsure`]),
-  ];
-  const where = source.where === null ? raw('') : sql` WHERE ${source.where}`;
-  const inner = sql`SELECT ${join([...meta, ...texts])} FROM ${source.from}${where}`;
-  const moved = movedOf(keys.map((k) => k.i));
+  const images = view.columns.map((column, i) => column.cast(id(`t${i}`)));
+  const keys = view.columns.flatMap((column, i) => (column.oldText === null ? [] : [i]));
+  const flags = view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)]));
+  const moved = movedOf(keys);
+  const ordinal = source.ordinal === null ? [] : [raw('ord')];
+  const isUnsure = view.columns.some((column) => column.isUnsure !== null)
+    ? [raw('is_unsure')]
+    : [];
   const middle = [
-    ...(source.ordinal === null ? [] : [raw('ord')]),
-    raw('op'),
-    raw('is_odd'),
-    raw('is_own'),
-    ...(unsure.length === 0 ? [] : [raw('is_unsure')]),
+    ...ordinal,
+    ...['op', 'is_odd', 'is_own'].map(raw),
+    ...isUnsure,
     sql`${kindOf(view)} AS kind`,
     raw('ts'),
     source.order === null ? raw('NULL::HUGEINT AS seq') : raw('seq'),
     source.origin === null ? raw('NULL::VARCHAR AS origin') : raw('origin'),
     sql`${moved} AS moved`,
     ...images.flatMap((image, i) => [sql`${image.value} AS ${id(`c${i}`)}`, id(`t${i}`)]),
-    ...keys.map(({ column, i }) => sql`CASE WHEN ${moved} THEN ${column.cast(id(`o${i}`)).value} END AS ${id(`o${i}`)}`),
-    ...view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)])),
+    ...keys.map(
+      (i) =>
+        sql`CASE WHEN ${moved} THEN ${view.columns[i]?.cast(id(`o${i}`)).value ?? null} END AS ${id(`o${i}`)}`,
+    ),
+    ...flags,
   ];
   const outer = [
-    ...(source.ordinal === null ? [] : [raw('ord')]),
+    ...ordinal,
     ...['kind', 'ts', 'seq', 'origin', 'moved'].map(raw),
     ...images.map((_, i) => id(`c${i}`)),
-    ...keys.map(({ i }) => id(`o${i}`)),
-    ...view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)])),
+    ...keys.map((i) => id(`o${i}`)),
+    ...flags,
     ...flagOf(view, images, checksOf(view, images), isExact),
   ];
   return {
-    select: sql`SELECT ${join(outer)} FROM (SELECT ${join(middle)} FROM (${inner}))`,
+    select: sql`SELECT ${join(outer)} FROM (SELECT ${join(middle)} FROM (${textsOf(view)}))`,
     columns: view.columns.map((column, i): ChangeColumn => ({
       name: column.name,
       type: column.type,
@@ -103,6 +90,38 @@ export function compute(view: TargetView, isExact: boolean): Computation {
     hasOrdinal: source.ordinal !== null,
     hasOrder: source.order !== null,
   };
+}
+
+/** The innermost level: `t<i>` texts, `o<i>` old keys, `d<i>` changed flags, `fa`/`fb` texts that filters look at. */
+function textsOf(view: TargetView): Sql {
+  const { source } = view;
+  const texts = view.columns.flatMap((column, i) => [
+    sql`${column.text} AS ${id(`t${i}`)}`,
+    ...(column.oldText === null ? [] : [sql`${column.oldText} AS ${id(`o${i}`)}`]),
+    ...(column.changed === null ? [] : [sql`${column.changed} AS ${id(`d${i}`)}`]),
+  ]);
+  const looked = view.filters.flatMap((filter, f) =>
+    filter.columns.flatMap((column, i) => [
+      sql`${column.after} AS ${id(`fa${f}_${i}`)}`,
+      sql`${column.before} AS ${id(`fb${f}_${i}`)}`,
+    ]),
+  );
+  const unsure = view.columns.flatMap((column) =>
+    column.isUnsure === null ? [] : [column.isUnsure],
+  );
+  const meta = [
+    sql`${source.op} AS op`,
+    sql`${source.hasBefore} AS has_before`,
+    sql`${source.tsMs} AS ts`,
+    ...(source.order === null ? [] : [sql`${source.order} AS seq`]),
+    ...(source.origin === null ? [] : [sql`${source.origin} AS origin`]),
+    ...(source.ordinal === null ? [] : [sql`${source.ordinal} AS ord`]),
+    sql`${source.isOdd} AS is_odd`,
+    sql`${source.isOwn ?? raw('TRUE')} AS is_own`,
+    ...(unsure.length === 0 ? [] : [sql`${or(unsure)} AS is_unsure`]),
+  ];
+  const where = source.where === null ? raw('') : sql` WHERE ${source.where}`;
+  return sql`SELECT ${join([...meta, ...texts, ...looked])} FROM ${source.from}${where}`;
 }
 
 // An update moves its row where any column of the key is another one; a before image without the key moves nothing.
@@ -120,7 +139,13 @@ function kindOf(view: TargetView): Sql {
   const plain = sql`CASE op WHEN 'u' THEN ${KIND.update} WHEN 'd' THEN ${KIND.delete} WHEN 't' THEN ${KIND.truncate} ELSE ${KIND.create} END::UTINYINT`;
   if (view.filters.length === 0) return plain;
   const all = (image: 'fa' | 'fb'): Sql =>
-    join(view.filters.map((filter, f) => sql`coalesce(${filter.holds(filter.columns.map((_, i) => id(`${image}${f}_${i}`)))}, FALSE)`), ' AND ');
+    join(
+      view.filters.map(
+        (filter, f) =>
+          sql`coalesce(${filter.holds(filter.columns.map((_, i) => id(`${image}${f}_${i}`)))}, FALSE)`,
+      ),
+      ' AND ',
+    );
   const [after, before] = [sql`(${all('fa')})`, sql`(${all('fb')})`];
   return sql`CASE WHEN op = 't' THEN ${KIND.truncate}
     WHEN op = 'd' THEN ${KIND.delete}
@@ -135,28 +160,60 @@ function checksOf(view: TargetView, images: readonly Image[]): readonly Check[] 
     const text = id(`t${i}`);
     const constant = (code: ErrorCode): Sql => sql`${code}`;
     const checks: Check[] = [];
-    if (image.value.text !== text.text) checks.push({ code: image.code, column: column.source, bad: sql`(${id(`c${i}`)} IS NULL) <> (${text} IS NULL)` });
+    if (image.value.text !== text.text)
+      checks.push({
+        code: image.code,
+        column: column.source,
+        bad: sql`(${id(`c${i}`)} IS NULL) <> (${text} IS NULL)`,
+      });
     if (image.type === 'string' || image.type === 'binary') {
-      checks.unshift({ code: constant('E_VALUE_UNAVAILABLE'), column: column.source, bad: sql`${text} = ${image.type === 'string' ? UNAVAILABLE : UNAVAILABLE_BASE64}` });
+      checks.unshift({
+        code: constant('E_VALUE_UNAVAILABLE'),
+        column: column.source,
+        bad: sql`${text} = ${image.type === 'string' ? UNAVAILABLE : UNAVAILABLE_BASE64}`,
+      });
     }
     if (column.isKey) {
-      checks.unshift({ code: constant('E_KEY_MISSING'), column: column.source, bad: sql`${text} IS NULL AND op <> 't'` });
+      checks.unshift({
+        code: constant('E_KEY_MISSING'),
+        column: column.source,
+        bad: sql`${text} IS NULL AND op <> 't'`,
+      });
     } else if (!column.nullable) {
-      checks.push({ code: constant('E_NULL_NOT_ALLOWED'), column: column.source, bad: sql`${text} IS NULL AND op NOT IN ('d', 't')` });
+      checks.push({
+        code: constant('E_NULL_NOT_ALLOWED'),
+        column: column.source,
+        bad: sql`${text} IS NULL AND op NOT IN ('d', 't')`,
+      });
     }
     return checks;
   });
 }
 
-function flagOf(view: TargetView, images: readonly Image[], checks: readonly Check[], isExact: boolean): readonly Sql[] {
+function flagOf(
+  view: TargetView,
+  images: readonly Image[],
+  checks: readonly Check[],
+  isExact: boolean,
+): readonly Sql[] {
   const bad = or(checks.map((check) => check.bad));
   if (!isExact) {
     // The value is at hand as a column by now.
-    const inexact = images.flatMap((image, i) => (image.inexact === null ? [] : [substitute(image.inexact, image.value, id(`c${i}`))]));
-    const isUnsure = view.columns.some((column) => column.isUnsure !== null) ? sql`WHEN is_unsure THEN ${FLAG.unsure} ` : raw('');
-    return [sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${or([...inexact, bad])} THEN ${FLAG.odd} ${isUnsure}ELSE ${FLAG.good} END::UTINYINT AS flag`];
+    const inexact = images.flatMap((image, i) =>
+      image.inexact === null ? [] : [substitute(image.inexact, image.value, id(`c${i}`))],
+    );
+    const isUnsure = view.columns.some((column) => column.isUnsure !== null)
+      ? sql`WHEN is_unsure THEN ${FLAG.unsure} `
+      : raw('');
+    return [
+      sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${or([...inexact, bad])} THEN ${FLAG.odd} ${isUnsure}ELSE ${FLAG.good} END::UTINYINT AS flag`,
+    ];
   }
-  const first = (value: (check: Check) => Sql): Sql => sql`CASE ${join(checks.map((check) => sql`WHEN ${check.bad} THEN ${value(check)}`), ' ')} END`;
+  const first = (value: (check: Check) => Sql): Sql =>
+    sql`CASE ${join(
+      checks.map((check) => sql`WHEN ${check.bad} THEN ${value(check)}`),
+      ' ',
+    )} END`;
   return [
     sql`CASE WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${bad} THEN ${FLAG.odd} ELSE ${FLAG.good} END::UTINYINT AS flag`,
     sql`${first((check) => check.code)}::VARCHAR AS code`,
@@ -165,7 +222,13 @@ function flagOf(view: TargetView, images: readonly Image[], checks: readonly Che
 }
 
 /** The changes that a computed relation holds once only good rows are left. */
-export function changesOf(view: TargetView, computation: Computation, relation: string, ord: Sql, facts: { rows: number; hasMoves: boolean; truncatedAt: number | null }): Changes {
+export function changesOf(
+  view: TargetView,
+  computation: Computation,
+  relation: string,
+  ord: Sql,
+  facts: { rows: number; hasMoves: boolean; truncatedAt: number | null },
+): Changes {
   return {
     relation,
     ord,

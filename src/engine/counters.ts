@@ -13,7 +13,16 @@ export interface Counters {
 }
 
 export function newCounters(): Counters {
-  return { changes: 0, duplicates: 0, deadLetters: 0, skipped: 0, unmapped: 0, tombstones: 0, messages: 0, bytes: 0 };
+  return {
+    changes: 0,
+    duplicates: 0,
+    deadLetters: 0,
+    skipped: 0,
+    unmapped: 0,
+    tombstones: 0,
+    messages: 0,
+    bytes: 0,
+  };
 }
 
 export function addCounts(total: Counters, result: BatchResult): void {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from '../checkpoint/store.ts';
+import { writeDurably } from '../lib/durable-file.ts';
 import type { Changes, Rejected } from '../model/change.ts';
 import { PipelineError, type ErrorCode } from '../model/errors.ts';
 import type { Database } from '../sql/database.ts';
@@ -28,7 +28,18 @@ export interface DeadLetter {
 }
 
 type Entry =
-  | { readonly type: 'letter'; readonly id: string; readonly code: ErrorCode; readonly message: string; readonly table: string | null; readonly key: string | null; readonly file: string; readonly line: number; readonly byte: number; readonly bytes: string }
+  | {
+      readonly type: 'letter';
+      readonly id: string;
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly table: string | null;
+      readonly key: string | null;
+      readonly file: string;
+      readonly line: number;
+      readonly byte: number;
+      readonly bytes: string;
+    }
   | { readonly type: 'resolved'; readonly id: string; readonly how: Resolution }
   | { readonly type: 'superseded'; readonly id: string };
 
@@ -60,7 +71,9 @@ export class DeadLetters {
         await rm(join(this.#options.folder, name), { force: true });
         continue;
       }
-      const lines = (await readFile(join(this.#options.folder, name), 'utf8')).split('\n').filter((line) => line !== '');
+      const lines = (await readFile(join(this.#options.folder, name), 'utf8'))
+        .split('\n')
+        .filter((line) => line !== '');
       for (const line of lines) this.#apply(JSON.parse(line) as Entry, checkpoint);
     }
   }
@@ -84,7 +97,16 @@ export class DeadLetters {
         this.#metAgain.add(letterId);
         continue;
       }
-      const entry: Entry = { type: 'letter', id: letterId, code, message, table, key, ...place, bytes: Buffer.from(record.bytes).toString('base64') };
+      const entry: Entry = {
+        type: 'letter',
+        id: letterId,
+        code,
+        message,
+        table,
+        key,
+        ...place,
+        bytes: Buffer.from(record.bytes).toString('base64'),
+      };
       this.#note(entry);
       added += 1;
     }
@@ -102,16 +124,24 @@ export class DeadLetters {
 
   /** Marks letters whose key changes in a later record. */
   async supersede(db: Database, changes: Changes): Promise<void> {
-    const waiting = [...this.#letters.values()].filter((letter) => letter.table === changes.source && letter.key !== null && !letter.isSuperseded);
+    const waiting = [...this.#letters.values()].filter(
+      (letter) => letter.table === changes.source && letter.key !== null && !letter.isSuperseded,
+    );
     if (waiting.length === 0) return;
     const byKey = new Map<string, string[]>();
     for (const letter of waiting) {
       const key = this.#options.targetKey(changes.source, letter.key ?? '');
       byKey.set(key, [...(byKey.get(key) ?? []), letter.id]);
     }
-    const text = joinSql(changes.columns.filter((c) => c.isKey).map((c) => sql`${id(c.field)}::VARCHAR`));
-    const found = await db.rows(sql`SELECT DISTINCT concat_ws(',', ${text}) AS key FROM ${id(changes.relation)} WHERE concat_ws(',', ${text}) IN (${joinSql([...byKey.keys()])})`);
-    for (const row of found) for (const letterId of byKey.get(String(row['key'])) ?? []) this.#note({ type: 'superseded', id: letterId });
+    const text = joinSql(
+      changes.columns.filter((c) => c.isKey).map((c) => sql`${id(c.field)}::VARCHAR`),
+    );
+    const found = await db.rows(
+      sql`SELECT DISTINCT concat_ws(',', ${text}) AS key FROM ${id(changes.relation)} WHERE concat_ws(',', ${text}) IN (${joinSql([...byKey.keys()])})`,
+    );
+    for (const row of found)
+      for (const letterId of byKey.get(String(row['key'])) ?? [])
+        this.#note({ type: 'superseded', id: letterId });
   }
 
   /** Makes the news durable; they count once the checkpoint is saved. @throws E_STATE_WRITE */
@@ -120,9 +150,15 @@ export class DeadLetters {
     const { folder } = this.#options;
     try {
       await mkdir(folder, { recursive: true });
-      await writeDurably(folder, `${String(checkpoint).padStart(12, '0')}.ndjson`, this.#fresh.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+      await writeDurably(
+        folder,
+        `${String(checkpoint).padStart(12, '0')}.ndjson`,
+        this.#fresh.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
+      );
     } catch (error) {
-      throw new PipelineError('E_STATE_WRITE', `cannot write dead letters to ${folder}`, { cause: error });
+      throw new PipelineError('E_STATE_WRITE', `cannot write dead letters to ${folder}`, {
+        cause: error,
+      });
     }
   }
 
@@ -139,7 +175,12 @@ export class DeadLetters {
     const known = this.#letters.get(entry.id);
     if (entry.type === 'letter') {
       const { type: _, bytes, ...rest } = entry;
-      this.#letters.set(entry.id, { ...rest, checkpoint, bytes: Buffer.from(bytes, 'base64'), isSuperseded: known?.isSuperseded ?? false });
+      this.#letters.set(entry.id, {
+        ...rest,
+        checkpoint,
+        bytes: Buffer.from(bytes, 'base64'),
+        isSuperseded: known?.isSuperseded ?? false,
+      });
     } else if (entry.type === 'resolved') this.#letters.delete(entry.id);
     else if (known !== undefined) this.#letters.set(entry.id, { ...known, isSuperseded: true });
   }
@@ -152,5 +193,8 @@ export class DeadLetters {
 
 /** The same for the same line of the same file. */
 function idOf(record: Rejected): string {
-  return createHash('sha256').update(`${record.place.file}\n${record.place.byte}`).digest('hex').slice(0, 8);
+  return createHash('sha256')
+    .update(`${record.place.file}\n${record.place.byte}`)
+    .digest('hex')
+    .slice(0, 8);
 }

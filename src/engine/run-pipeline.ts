@@ -21,16 +21,31 @@ export interface PipelineParts {
   readonly checkpoints: CheckpointStore;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  readonly schedule: Pick<CheckpointSpec, 'interval_ms' | 'min_pause_ms' | 'timeout_ms' | 'max_bytes'>;
+  readonly schedule: Pick<
+    CheckpointSpec,
+    'interval_ms' | 'min_pause_ms' | 'timeout_ms' | 'max_bytes'
+  >;
   readonly progress: (progress: Progress) => void;
 }
 
 export type Progress =
   | { readonly kind: 'recovered'; readonly checkpoint: number }
   | { readonly kind: 'warning'; readonly text: string }
-  | { readonly kind: 'retry'; readonly error: PipelineError; readonly attempt: number; readonly of: number; readonly delayMs: number }
+  | {
+      readonly kind: 'retry';
+      readonly error: PipelineError;
+      readonly attempt: number;
+      readonly of: number;
+      readonly delayMs: number;
+    }
   | { readonly kind: 'batch'; readonly counters: Counters }
-  | { readonly kind: 'checkpoint'; readonly mark: Mark; readonly committed: readonly Committed[]; readonly counters: Counters; readonly durationMs: number };
+  | {
+      readonly kind: 'checkpoint';
+      readonly mark: Mark;
+      readonly committed: readonly Committed[];
+      readonly counters: Counters;
+      readonly durationMs: number;
+    };
 
 /** What a run did, from its start. */
 export interface RunSummary {
@@ -67,7 +82,8 @@ async function recover(parts: PipelineParts): Promise<Checkpoint | null> {
   await parts.deadLetters.load(lastId);
   for (const [i, stage] of parts.stages.entries()) await stage.loadState(last?.stages[i] ?? null);
   if (last === null) return null;
-  for (const [i, sink] of parts.sinks.entries()) await sink.commit(last.mark, last.prepared[i] ?? null);
+  for (const [i, sink] of parts.sinks.entries())
+    await sink.commit(last.mark, last.prepared[i] ?? null);
   await parts.source.acknowledge(last.mark.position);
   parts.progress({ kind: 'recovered', checkpoint: lastId });
   return last;
@@ -97,7 +113,9 @@ class Run {
     for (const text of batch.warnings) progress({ kind: 'warning', text });
     const result = await work.run(batch);
     try {
-      await allDone(sinks.map((sink) => sink.write(result.changes, { places: () => batch.places() })));
+      await allDone(
+        sinks.map((sink) => sink.write(result.changes, { places: () => batch.places() })),
+      );
     } finally {
       await work.drop(result);
     }
@@ -113,19 +131,28 @@ class Run {
     const { clock, schedule } = this.#parts;
     const pausedMs = clock.now() - this.#lastEndMs;
     if (schedule.max_bytes !== undefined && this.#bytes >= schedule.max_bytes) return true;
-    return schedule.interval_ms > 0 && pausedMs >= Math.max(schedule.interval_ms, schedule.min_pause_ms);
+    return (
+      schedule.interval_ms > 0 && pausedMs >= Math.max(schedule.interval_ms, schedule.min_pause_ms)
+    );
   }
 
   /** Commits everything taken since the last one; nothing where nothing was taken. */
   async checkpoint(): Promise<void> {
-    const position = this.#position ?? (this.#parts.deadLetters.hasNews ? this.#lastPosition : null);
-    const hasNews = this.#hasWork || this.#parts.deadLetters.hasNews || position !== this.#lastPosition;
+    const position =
+      this.#position ?? (this.#parts.deadLetters.hasNews ? this.#lastPosition : null);
+    const hasNews =
+      this.#hasWork || this.#parts.deadLetters.hasNews || position !== this.#lastPosition;
     if (position === null || !hasNews) return;
     const { clock, schedule, progress } = this.#parts;
     const startMs = clock.now();
     const mark: Mark = { id: this.#id + 1, position };
     const abandoned = new AbortController();
-    const committed = await withinTimeout(this.#commit(mark, abandoned.signal), schedule.timeout_ms, clock, mark.id).catch((error: unknown) => {
+    const committed = await withinTimeout(
+      this.#commit(mark, abandoned.signal),
+      schedule.timeout_ms,
+      clock,
+      mark.id,
+    ).catch((error: unknown) => {
       abandoned.abort();
       throw error;
     });
@@ -136,11 +163,21 @@ class Run {
     this.#bytes = 0;
     this.#checkpoints += 1;
     this.#lastEndMs = clock.now();
-    progress({ kind: 'checkpoint', mark, committed, counters: this.#counters, durationMs: this.#lastEndMs - startMs });
+    progress({
+      kind: 'checkpoint',
+      mark,
+      committed,
+      counters: this.#counters,
+      durationMs: this.#lastEndMs - startMs,
+    });
   }
 
   summary(): RunSummary {
-    return { counters: this.#counters, checkpoints: this.#checkpoints, lastCheckpoint: this.#id === 0 ? null : this.#id };
+    return {
+      counters: this.#counters,
+      checkpoints: this.#checkpoints,
+      lastCheckpoint: this.#id === 0 ? null : this.#id,
+    };
   }
 
   // Work that ran out of time must not go on behind the back of the run that takes its place.

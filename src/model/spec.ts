@@ -43,7 +43,13 @@ export interface SourceSpec {
   /** Follow growing and new files instead of ending at the end of the feed. */
   readonly watch: boolean;
   readonly tables: readonly SourceTable[];
-  readonly startup_mode: 'initial' | 'earliest' | 'latest-offset' | 'timestamp' | 'specific-offset' | 'snapshot-only';
+  readonly startup_mode:
+    | 'initial'
+    | 'earliest'
+    | 'latest-offset'
+    | 'timestamp'
+    | 'specific-offset'
+    | 'snapshot-only';
   readonly startup_timestamp?: number | undefined;
   readonly on_truncate: 'apply' | 'ignore' | 'dead_letter' | 'stop';
   readonly max_line_bytes: number;

@@ -142,6 +142,7 @@ describe('a table that is as its feed says', () => {
   });
 
   test('is equal when the feed lies in several files, one of them gzip, whatever their names', async () => {
+    await feedFile([TWO[0] ?? '', line('c', rowOf(9, 'another file', 9))], "one 1 it's!.json");
     const files = [
       await feedFile([TWO[0] ?? ''], "one [1]* it's?.json"),
       await feedFile([TWO[1] ?? ''], 'two.json.gz'),

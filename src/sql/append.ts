@@ -8,7 +8,12 @@ const CHUNK_ROWS = 2048;
  * Makes a table of VARCHAR columns from rows in memory: `rows[i][j]` is the text of column `names[j]`. For rows that
  * had to be read one by one; the usual path never hands rows over.
  */
-export async function createTextTable(db: Database, table: string, names: readonly string[], rows: readonly (readonly (string | null)[])[]): Promise<Sql> {
+export async function createTextTable(
+  db: Database,
+  table: string,
+  names: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): Promise<Sql> {
   const columns = join(names.map((name) => sql`${id(name)} VARCHAR`));
   await db.run(sql`CREATE OR REPLACE TABLE ${id(table)} (${columns})`);
   await db.alone(async (connection) => {
@@ -16,7 +21,10 @@ export async function createTextTable(db: Database, table: string, names: readon
     try {
       for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
         const part = rows.slice(from, from + CHUNK_ROWS);
-        const chunk = DuckDBDataChunk.create(names.map(() => VARCHAR), part.length);
+        const chunk = DuckDBDataChunk.create(
+          names.map(() => VARCHAR),
+          part.length,
+        );
         chunk.setColumns(names.map((_, j) => part.map((row) => row[j] ?? null)));
         appender.appendDataChunk(chunk);
       }

@@ -29,7 +29,11 @@ export class Database implements AsyncDisposable {
   #closed = false;
   #names = 0;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, trunk: Database | null = null) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    trunk: Database | null = null,
+  ) {
     this.#instance = instance;
     this.#connection = connection;
     this.#trunk = trunk;
@@ -40,7 +44,8 @@ export class Database implements AsyncDisposable {
       autoinstall_known_extensions: 'false',
       threads: String(options.threads ?? 2),
     };
-    if (options.memoryLimitBytes !== undefined) settings['memory_limit'] = `${Math.round(options.memoryLimitBytes / 1e6)}MB`;
+    if (options.memoryLimitBytes !== undefined)
+      settings['memory_limit'] = `${Math.round(options.memoryLimitBytes / 1e6)}MB`;
     if (options.spillDir !== undefined) {
       await mkdir(options.spillDir, { recursive: true });
       settings['temp_directory'] = options.spillDir;
@@ -80,7 +85,9 @@ export class Database implements AsyncDisposable {
 
   /** Runs one or more statements; returns the number of rows that the last one changed. */
   async run(statement: Sql): Promise<number> {
-    return await this.#enqueue(async () => (await this.#connection.run(statement.text)).rowsChanged);
+    return await this.#enqueue(
+      async () => (await this.#connection.run(statement.text)).rowsChanged,
+    );
   }
 
   async rows<R extends Row = Row>(query: Sql): Promise<R[]> {
@@ -98,7 +105,8 @@ export class Database implements AsyncDisposable {
   /** The first row of a query that always has one. */
   async one<R extends Row = Row>(query: Sql): Promise<R> {
     const [row] = await this.rows<R>(query);
-    if (row === undefined) throw new PipelineError('E_BUG', 'a query that always has a row had none');
+    if (row === undefined)
+      throw new PipelineError('E_BUG', 'a query that always has a row had none');
     return row;
   }
 
@@ -120,7 +128,13 @@ export class Database implements AsyncDisposable {
 }
 
 function cell(value: DuckDBValue): Cell {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'boolean'
+  )
+    return value;
   if (typeof value === 'bigint') {
     return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
   }
@@ -131,7 +145,9 @@ function cell(value: DuckDBValue): Cell {
 function translated(error: unknown): unknown {
   const text = error instanceof Error ? error.message : String(error);
   if (/^Out of Memory Error|No space left on device|max_temp_directory_size/i.test(text)) {
-    return new PipelineError('E_MEMORY', 'the engine has no memory or spill space left', { cause: error });
+    return new PipelineError('E_MEMORY', 'the engine has no memory or spill space left', {
+      cause: error,
+    });
   }
   return error;
 }

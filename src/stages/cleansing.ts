@@ -10,5 +10,12 @@ export function cleanse(view: SourceView, spec: CleansingSpec): SourceView {
     if (spec.null_tokens.length === 0) return trimmed;
     return sql`CASE WHEN ${trimmed} IN (${join(spec.null_tokens)}) THEN NULL ELSE ${trimmed} END`;
   };
-  return { ...view, columns: view.columns.map((column) => ({ ...column, after: clean(column.after), before: clean(column.before) })) };
+  return {
+    ...view,
+    columns: view.columns.map((column) => ({
+      ...column,
+      after: clean(column.after),
+      before: clean(column.before),
+    })),
+  };
 }

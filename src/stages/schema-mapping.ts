@@ -7,9 +7,13 @@ import { convertText } from '../sql/casts-convert.ts';
 import { join, raw, sql, type Sql } from '../sql/sql.ts';
 
 /** The change is about the row that an image describes: the before image's for a delete. */
-const current = (view: SourceView, column: SourceColumn): Sql => sql`CASE WHEN ${view.op} = 'd' THEN ${column.before} ELSE ${column.after} END`;
+const current = (view: SourceView, column: SourceColumn): Sql =>
+  sql`CASE WHEN ${view.op} = 'd' THEN ${column.before} ELSE ${column.after} END`;
 
-const changed = (view: SourceView, column: SourceColumn): Sql => sql`(${view.op} = 'u' AND (NOT ${view.hasBefore}
+const changed = (
+  view: SourceView,
+  column: SourceColumn,
+): Sql => sql`(${view.op} = 'u' AND (NOT ${view.hasBefore}
   OR ${column.before} IS DISTINCT FROM ${column.after} OR coalesce(list_contains(${view.absent}, ${column.name}), FALSE)))`;
 
 const isUnsure = (view: SourceView, column: SourceColumn): Sql =>
@@ -36,7 +40,12 @@ export function mirror(view: SourceView, target: TargetName): TargetView {
 }
 
 /** A table as instances of an ontology's object type: `rid`, then the properties in the file's order. */
-export function mapSchema(view: SourceView, mapping: SchemaMapping, target: TargetName, wantsEvents: boolean): TargetView {
+export function mapSchema(
+  view: SourceView,
+  mapping: SchemaMapping,
+  target: TargetName,
+  wantsEvents: boolean,
+): TargetView {
   const key = columnOf(view, mapping.primary_key_field, 'primary_key_field');
   const rid: TargetColumn = {
     name: 'rid',
@@ -59,14 +68,23 @@ export function mapSchema(view: SourceView, mapping: SchemaMapping, target: Targ
       type,
       nullable: field.nullable,
       isKey: false,
-      text: field.default_value === undefined ? column.after : sql`coalesce(${column.after}, ${field.default_value})`,
+      text:
+        field.default_value === undefined
+          ? column.after
+          : sql`coalesce(${column.after}, ${field.default_value})`,
       oldText: null,
       cast: property(column, field),
       changed: wantsEvents ? changed(view, column) : null,
       isUnsure: wantsEvents ? isUnsure(view, column) : null,
     };
   });
-  return { source: view, target, objectType: mapping.target_object_type_rid, columns: [rid, ...properties], filters: [] };
+  return {
+    source: view,
+    target,
+    objectType: mapping.target_object_type_rid,
+    columns: [rid, ...properties],
+    filters: [],
+  };
 }
 
 function property(column: SourceColumn, field: FieldMapping): (text: Sql) => Image {
@@ -78,16 +96,28 @@ function property(column: SourceColumn, field: FieldMapping): (text: Sql) => Ima
 // The key's text is taken in its type's own form, so that 7 and 007 are one instance where the key is a number.
 function ridOf(text: Sql, key: SourceColumn, mapping: SchemaMapping): Image {
   const image = castText(text, key.type, key.from);
-  const parts = mapping.rid_template.split('{pk}').map((part) => part.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)));
+  const parts = mapping.rid_template
+    .split('{pk}')
+    .map((part) => part.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)));
   const pk = key.type === 'string' ? image.value : sql`CAST(${image.value} AS VARCHAR)`;
-  return { ...image, value: sql`(${join(parts.flatMap((part, i) => (i === 0 ? [part] : [pk, part])), ' || ')})`, type: 'string' };
+  return {
+    ...image,
+    value: sql`(${join(
+      parts.flatMap((part, i) => (i === 0 ? [part] : [pk, part])),
+      ' || ',
+    )})`,
+    type: 'string',
+  };
 }
 
 function columnOf(view: SourceView, name: string, where: string): SourceColumn {
   const column = view.columns.find((c) => c.name === name);
   if (column !== undefined) return column;
-  throw new PipelineError('E_COLUMN_UNKNOWN', `${where} names the column ${name}, which ${view.table} does not have: ${view.columns.map((c) => c.name).join(', ')}`, {
-    subject: { table: view.table, column: name },
-  });
+  throw new PipelineError(
+    'E_COLUMN_UNKNOWN',
+    `${where} names the column ${name}, which ${view.table} does not have: ${view.columns.map((c) => c.name).join(', ')}`,
+    {
+      subject: { table: view.table, column: name },
+    },
+  );
 }
-

@@ -11,7 +11,7 @@ import { EventSink } from '../../src/sinks/event-bus/sink.ts';
 import { IcebergSink } from '../../src/sinks/iceberg/sink.ts';
 import { DebeziumFiles } from '../../src/sources/debezium-files/source.ts';
 import { Dedup } from '../../src/stages/dedup/stage.ts';
-import { Targets } from '../../src/stages/routing.ts';
+import { Targets } from '../../src/targets.ts';
 import type { Database } from '../../src/sql/database.ts';
 import { newDeadLetters, newWork } from '../kit/batch-work.ts';
 import { AWAITED, crashing, crashingSource, type CrashPlan } from '../kit/crash-points.ts';

@@ -159,6 +159,23 @@ test('a commit on a table that has moved on is a conflict, and leaves no hole', 
   ]);
 });
 
+test('a commit that is beaten in its last instant is a conflict too', async () => {
+  const table = await catalog.createTable(NEW);
+  const late = hadoopCatalog({
+    warehouse: 'file:/wh',
+    store: {
+      ...store,
+      createExclusive: async (path, bytes) => {
+        await commit(table, 'first');
+        return store.createExclusive(path, bytes);
+      },
+    },
+  });
+  const lost = late.commitMetadata(table, table.metadata);
+  await expect(lost).rejects.toMatchObject({ code: 'E_COMMIT_CONFLICT' });
+  expect((await catalog.loadTable(REF))?.metadata.properties).toEqual({ value: 'first' });
+});
+
 test('checksum files of other writers beside names of ours are removed, or they would refuse our bytes', async () => {
   const table = await catalog.createTable(NEW);
   for (const name of ['.version-hint.text.crc', '.v2.metadata.json.crc', '.v1.metadata.json.crc']) {

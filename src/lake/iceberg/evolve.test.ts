@@ -87,6 +87,7 @@ test.each([
   ['long', 'int', false],
   ['int', 'double', false],
   ['decimal(10, 2)', 'decimal(9, 2)', false],
+  ['decimal(9, 2)', 'decimal(10, 3)', false],
   ['decimal(10, 2)', 'decimal(39, 2)', false],
   ['date', 'timestamp', false],
 ])('%s → %s is safe: %s', (from, to, safe) => {
@@ -98,6 +99,16 @@ test('a plan that others overtook is a conflict, because its ids may be taken', 
   const other = await changeSchema(catalog, REF, { addColumns: [{ name: 'y', type: 'int' }] });
   if (plan === null) throw new Error('no plan');
   expect(() => applySchemaPlan(other.metadata, plan)).toThrow(
+    expect.objectContaining({ code: 'E_COMMIT_CONFLICT' }),
+  );
+});
+
+test('a plan is a conflict also where the other column was dropped again: its id is gone for good', async () => {
+  const plan = planSchemaChange(table.metadata, { addColumns: [{ name: 'x', type: 'int' }] });
+  const other = await changeSchema(catalog, REF, { addColumns: [{ name: 'y', type: 'int' }] });
+  if (plan === null) throw new Error('no plan');
+  const dropped = { ...other.metadata, 'current-schema-id': 0 };
+  expect(() => applySchemaPlan(dropped, plan)).toThrow(
     expect.objectContaining({ code: 'E_COMMIT_CONFLICT' }),
   );
 });

@@ -14,16 +14,34 @@ export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): 
   const ord = changes.ord.text === 'rowid' ? raw('c.rowid') : raw('c.ord');
   const properties = changes.columns.filter((c) => !c.isKey);
   const rid = changes.columns.find((c) => c.isKey) as ChangeColumn;
-  const values = properties.map((c) => sql`${jsonField(c.name)} || coalesce(${jsonValue(id(c.field), c.type)}, 'null') AS ${id(`p_${c.field}`)}`);
+  const values = properties.map(
+    (c) =>
+      sql`${jsonField(c.name)} || coalesce(${jsonValue(id(c.field), c.type)}, 'null') AS ${id(`p_${c.field}`)}`,
+  );
   const flags = properties.flatMap((c) => (c.changedField === null ? [] : [id(c.changedField)]));
   const rows = sql`SELECT c.kind, c.ts, c.moved, ${ord} AS ord,
       to_json(${id('c', rid.field)})::VARCHAR AS rid, to_json(${id('c', rid.oldField ?? rid.field)})::VARCHAR AS old_rid,
       ${join([...values, ...flags])}, p.file, p.line, p.byte
     FROM ${id(changes.relation)} c ${isAligned ? sql`POSITIONAL JOIN ${places} p` : sql`JOIN ${places} p ON p.ord = ${ord}`}
     WHERE c.kind IN (${KIND.create}, ${KIND.update}, ${KIND.delete})`;
-  const all = properties.length === 0 ? sql`'{}'` : sql`concat('{', ${join(properties.map((c) => id(`p_${c.field}`)), ", ',', ")}, '}')`;
-  const some = flags.length === 0 ? sql`'{}'` : sql`concat('{', concat_ws(',', ${join(properties.map((c) => sql`CASE WHEN ${id(c.changedField ?? '')} THEN ${id(`p_${c.field}`)} END`))}), '}')`;
-  const event = (operation: Sql, ridText: Sql, shown: Sql, after: Sql, type: Sql): Sql => sql`concat('"type":"', ${type}, '","subject":', ${ridText},
+  const all =
+    properties.length === 0
+      ? sql`'{}'`
+      : sql`concat('{', ${join(
+          properties.map((c) => id(`p_${c.field}`)),
+          ", ',', ",
+        )}, '}')`;
+  const some =
+    flags.length === 0
+      ? sql`'{}'`
+      : sql`concat('{', concat_ws(',', ${join(properties.map((c) => sql`CASE WHEN ${id(c.changedField ?? '')} THEN ${id(`p_${c.field}`)} END`))}), '}')`;
+  const event = (
+    operation: Sql,
+    ridText: Sql,
+    shown: Sql,
+    after: Sql,
+    type: Sql,
+  ): Sql => sql`concat('"type":"', ${type}, '","subject":', ${ridText},
     ',"time":"', strftime(make_timestamp(coalesce(ts, 0) * 1000), '%Y-%m-%dT%H:%M:%S.%gZ'), '","datacontenttype":"application/json","data":{"operation":"', ${operation},
     '","object_type_rid":', ${jsonText(changes.objectType ?? '')}, ',"instance_rid":', ${ridText}, ',"properties":', ${shown},
     ',"source_timestamp":', coalesce(ts::VARCHAR, 'null'), ',"source_table":', ${jsonText(changes.source)}, ',"after":', ${after},
@@ -42,7 +60,15 @@ export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): 
 }
 
 /** Whole lines, numbered after `before` events; ids are `<prefix>-<number>`. */
-export function numbered(bodies: Sql, head: { readonly source: string; readonly idPrefix: string; readonly before: number; readonly isOrdered: boolean }): Sql {
+export function numbered(
+  bodies: Sql,
+  head: {
+    readonly source: string;
+    readonly idPrefix: string;
+    readonly before: number;
+    readonly isOrdered: boolean;
+  },
+): Sql {
   const order = head.isOrdered ? raw('') : raw('ORDER BY ord, part');
   const start = `{"specversion":"1.0","source":${JSON.stringify(head.source)},"id":${JSON.stringify(`${head.idPrefix}-`).slice(0, -1)}`;
   return sql`SELECT concat(${start}, ${head.before} + row_number() OVER (${order}), '",', line, '}') AS line FROM (${bodies}) ${order}`;
@@ -68,6 +94,8 @@ function jsonValue(value: Sql, type: ColumnType): Sql {
     case 'timestamp':
       return sql`'"' || strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f') || '"'`;
     default:
-      return type === 'binary' || type.startsWith('fixed') ? sql`'"' || to_base64(${value}) || '"'` : sql`'"' || ${value}::VARCHAR || '"'`;
+      return type === 'binary' || type.startsWith('fixed')
+        ? sql`'"' || to_base64(${value}) || '"'`
+        : sql`'"' || ${value}::VARCHAR || '"'`;
   }
 }

@@ -53,9 +53,17 @@ export class EventSink implements Sink {
     const places = await context.places();
     const { n } = await this.#options.db.one(sql`SELECT count(*) AS n FROM ${places}`);
     const isPlain = (changes: Changes): boolean => changes.ord.text === 'rowid';
-    const bodies = mapped.map((changes) => sql`(${eventBodies(changes, places, isPlain(changes) && changes.rows === n)})`);
-    const isOrdered = mapped.length === 1 && mapped.every((changes) => isPlain(changes) && !changes.hasMoves);
-    const lines = numbered(join(bodies, ' UNION ALL '), { source: `/pipelines/${encodeURIComponent(pipelineId)}`, idPrefix: pipelineId, before: this.#written, isOrdered });
+    const bodies = mapped.map(
+      (changes) => sql`(${eventBodies(changes, places, isPlain(changes) && changes.rows === n)})`,
+    );
+    const isOrdered =
+      mapped.length === 1 && mapped.every((changes) => isPlain(changes) && !changes.hasMoves);
+    const lines = numbered(join(bodies, ' UNION ALL '), {
+      source: `/pipelines/${encodeURIComponent(pipelineId)}`,
+      idPrefix: pipelineId,
+      before: this.#written,
+      isOrdered,
+    });
     await this.#guarded(() => mkdir(pendingDir, { recursive: true }));
     this.#partNumber += 1;
     const part = joinPath(pendingDir, `part-${this.#partNumber}.ndjson`);
@@ -68,10 +76,15 @@ export class EventSink implements Sink {
   // looking their places up, never the other way round.
   async #copy(lines: Sql, path: string): Promise<number> {
     this.#branch ??= await this.#options.db.branch();
-    const { one, two } = { one: raw(`SET threads = 1; SET disabled_optimizers = 'join_order,build_side_probe_side'`), two: raw(`RESET threads; RESET disabled_optimizers`) };
+    const { one, two } = {
+      one: raw(`SET threads = 1; SET disabled_optimizers = 'join_order,build_side_probe_side'`),
+      two: raw(`RESET threads; RESET disabled_optimizers`),
+    };
     await this.#branch.run(one);
     try {
-      return await this.#branch.run(sql`COPY (${lines}) TO ${path} (FORMAT csv, HEADER false, DELIMITER ${'\x01'}, QUOTE '', ESCAPE '', FORCE_QUOTE (line))`);
+      return await this.#branch.run(
+        sql`COPY (${lines}) TO ${path} (FORMAT csv, HEADER false, DELIMITER ${'\x01'}, QUOTE '', ESCAPE '', FORCE_QUOTE (line))`,
+      );
     } finally {
       await this.#branch.run(two);
     }
@@ -100,7 +113,8 @@ export class EventSink implements Sink {
     this.#parts = [];
     for (const name of await readdir(pendingDir).catch(() => [])) {
       const id = /^(\d+)\.ndjson$/.exec(name);
-      if (id === null || Number(id[1]) > after) await rm(joinPath(pendingDir, name), { force: true });
+      if (id === null || Number(id[1]) > after)
+        await rm(joinPath(pendingDir, name), { force: true });
     }
   }
 
@@ -118,7 +132,8 @@ export class EventSink implements Sink {
     if (first === undefined) return;
     if (await exists(first)) {
       await copyOrMove(first, target, others.length === 0);
-      for (const part of others) await pipeline(createReadStream(part), (source) => appendAll(source, target));
+      for (const part of others)
+        await pipeline(createReadStream(part), (source) => appendAll(source, target));
     }
     const handle = await open(target, 'r+');
     try {
@@ -139,12 +154,16 @@ export class EventSink implements Sink {
     }
     if (this.#options.listeners.length > 0) await this.#deliver(target);
     if (path === null) await rm(pending, { force: true });
-    for (const name of await readdir(pendingDir).catch(() => [])) if (name.startsWith('part-')) await rm(joinPath(pendingDir, name), { force: true });
+    for (const name of await readdir(pendingDir).catch(() => []))
+      if (name.startsWith('part-')) await rm(joinPath(pendingDir, name), { force: true });
   }
 
   async #deliver(file: string): Promise<void> {
     if (!(await exists(file))) return;
-    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    for await (const line of createInterface({
+      input: createReadStream(file),
+      crlfDelay: Infinity,
+    })) {
       const event = eventOf(line);
       for (const listener of this.#options.listeners) await listener(event);
     }
@@ -156,14 +175,19 @@ export class EventSink implements Sink {
     } catch (error) {
       if (error instanceof PipelineError) throw error;
       const { path, pendingDir } = this.#options;
-      throw new PipelineError('E_EVENTS_WRITE', `cannot write events to ${path ?? pendingDir}: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`, { cause: error });
+      throw new PipelineError(
+        'E_EVENTS_WRITE',
+        `cannot write events to ${path ?? pendingDir}: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`,
+        { cause: error },
+      );
     }
   }
 }
 
 const fileName = (checkpoint: number): string => `${String(checkpoint).padStart(12, '0')}.ndjson`;
 
-const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => null)) !== null;
+const exists = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => null)) !== null;
 
 async function copyOrMove(from: string, to: string, isMove: boolean): Promise<void> {
   if (isMove) await rename(from, to);

@@ -43,24 +43,26 @@ export class Accumulator {
   async add(changes: Changes, base: bigint): Promise<void> {
     await this.#widen(changes.columns);
     const { ord, relation, truncatedAt } = changes;
-    const keys = changes.columns.filter((c) => c.isKey);
     const names = join(changes.columns.map((c) => id(c.name)));
     if (truncatedAt !== null) {
       const at = base + BigInt(truncatedAt) * 2n;
       await this.#db.run(sql`DELETE FROM ${id(this.#table)} WHERE seq < ${at}`);
-      this.#truncatedAt = this.#truncatedAt === null || at > this.#truncatedAt ? at : this.#truncatedAt;
+      this.#truncatedAt =
+        this.#truncatedAt === null || at > this.#truncatedAt ? at : this.#truncatedAt;
     }
-    const after = this.#truncatedAt === null ? raw('') : sql` AND ${base} + ${ord} * 2 > ${this.#truncatedAt}`;
+    const after =
+      this.#truncatedAt === null ? raw('') : sql` AND ${base} + ${ord} * 2 > ${this.#truncatedAt}`;
     const rowsBefore = this.#rows;
     if (changes.hasMoves) {
-      const old = join(changes.columns.map((c) => (c.oldField === null ? raw('NULL') : id(c.oldField))));
+      const old = join(
+        changes.columns.map((c) => (c.oldField === null ? raw('NULL') : id(c.oldField))),
+      );
       this.#rows += await this.#db.run(sql`INSERT INTO ${id(this.#table)} (seq, gone, ${names})
         SELECT ${base} + ${ord} * 2, TRUE, ${old} FROM ${id(relation)} WHERE moved${after}`);
     }
-    const isLast = sql`${ord} IN (SELECT max(${ord}) FROM ${id(relation)} WHERE kind <> ${KIND.truncate}${after} GROUP BY ${join(keys.map((c) => id(c.field)))})`;
-    this.#rows += await this.#db.run(sql`INSERT INTO ${id(this.#table)} (seq, gone, ${names})
-      SELECT ${base} + ${ord} * 2 + 1, kind IN (${KIND.delete}, ${KIND.silentDelete}), ${join(changes.columns.map((c) => id(c.field)))}
-      FROM ${id(relation)} WHERE ${isLast}`);
+    this.#rows += await this.#db.run(
+      sql`INSERT INTO ${id(this.#table)} (seq, gone, ${names}) ${foldRows(changes, base, after)}`,
+    );
     if (rowsBefore > 0 || changes.hasMoves) this.#isFolded = false;
   }
 
@@ -89,18 +91,40 @@ export class Accumulator {
     const table = id(this.#table);
     if (this.#columns.length === 0) {
       const list = columns.map((c) => sql`${id(c.name)} ${duckdbType(c.type)}`);
-      await this.#db.run(sql`CREATE OR REPLACE TABLE ${table} (seq BIGINT, gone BOOLEAN, ${join(list)})`);
+      await this.#db.run(
+        sql`CREATE OR REPLACE TABLE ${table} (seq BIGINT, gone BOOLEAN, ${join(list)})`,
+      );
       this.#columns = columns.map(plain);
       return;
     }
     for (const column of columns) {
       const known = this.#columns.find((c) => c.name === column.name);
       if (known === undefined) {
-        await this.#db.run(sql`ALTER TABLE ${table} ADD COLUMN ${id(column.name)} ${duckdbType(column.type)}`);
+        await this.#db.run(
+          sql`ALTER TABLE ${table} ADD COLUMN ${id(column.name)} ${duckdbType(column.type)}`,
+        );
         this.#columns = [...this.#columns, plain(column)];
       }
     }
   }
 }
 
-const plain = (c: ChangeColumn): AccumulatedColumn => ({ name: c.name, type: c.type, isKey: c.isKey, nullable: c.nullable });
+const plain = (c: ChangeColumn): AccumulatedColumn => ({
+  name: c.name,
+  type: c.type,
+  isKey: c.isKey,
+  nullable: c.nullable,
+});
+
+/** The last change of each key of a batch. @param after predicate on rows, beginning with AND; empty: all */
+export function foldRows(changes: Changes, base: bigint, after: Sql): Sql {
+  const { ord, relation } = changes;
+  const keys = join(changes.columns.filter((c) => c.isKey).map((c) => id(c.field)));
+  return sql`SELECT ${base} + ${ord} * 2 + 1 AS seq, kind IN (${KIND.delete}, ${KIND.silentDelete}) AS gone, ${join(changes.columns.map((c) => id(c.field)))}
+    FROM ${id(relation)} WHERE ${ord} IN (SELECT max(${ord}) FROM ${id(relation)} WHERE kind <> ${KIND.truncate}${after} GROUP BY ${keys})`;
+}
+
+/** The rows of a folded relation that are there. */
+export function dataRows(folded: Sql, columns: readonly string[]): Sql {
+  return sql`SELECT ${join(columns.map((name) => id(name)))} FROM ${folded} WHERE NOT gone`;
+}

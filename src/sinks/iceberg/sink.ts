@@ -7,7 +7,7 @@ import type { DataFile } from '../../lake/iceberg/data-file.ts';
 import type { SchemaPlan } from '../../lake/iceberg/evolve.ts';
 import { lastMark, type CommitMark } from '../../lake/iceberg/mark.ts';
 import { currentSnapshot } from '../../lake/iceberg/metadata.ts';
-import type { Field } from '../../lake/iceberg/schema.ts';
+import type { Field, Schema } from '../../lake/iceberg/schema.ts';
 import { dataFileLocation, stageRowDelta, type StagedCommit } from '../../lake/iceberg/stage.ts';
 import { writeParquet, type ParquetFile } from '../../lake/parquet/write.ts';
 import { localLocation, localStore } from '../../storage/local.ts';
@@ -60,7 +60,11 @@ export class IcebergSink implements Sink {
 
   constructor(options: IcebergSinkOptions) {
     this.#options = options;
-    this.#catalog = hadoopCatalog({ warehouse: localLocation(options.warehouse), store: localStore, clock: options.clock });
+    this.#catalog = hadoopCatalog({
+      warehouse: localLocation(options.warehouse),
+      store: localStore,
+      clock: options.clock,
+    });
   }
 
   async write(batch: readonly Changes[]): Promise<void> {
@@ -69,7 +73,10 @@ export class IcebergSink implements Sink {
       if (changes.rows === 0) continue;
       const ref = { namespace: changes.target.namespace, name: changes.target.table };
       const key = tableText(ref);
-      const target = this.#targets.get(key) ?? { ref, accumulator: new Accumulator(this.#options.db) };
+      const target = this.#targets.get(key) ?? {
+        ref,
+        accumulator: new Accumulator(this.#options.db),
+      };
       this.#targets.set(key, target);
       await target.accumulator.add(changes, this.#batches * BATCH_STRIDE);
     }
@@ -86,14 +93,21 @@ export class IcebergSink implements Sink {
 
   async commit(mark: Mark, prepared: Json): Promise<readonly Committed[]> {
     const committed: Committed[] = [];
-    const { tables, known } = prepared as unknown as { tables: readonly PreparedTable[]; known: readonly string[] };
+    const { tables, known } = prepared as unknown as {
+      tables: readonly PreparedTable[];
+      known: readonly string[];
+    };
     for (const table of tables) {
       const { namespace, name, staged, plan, schemaId, rows } = table;
       const summary = {
         'lakeward.position': this.#options.describePosition(mark.position),
         'lakeward.schema-id': String(schemaId),
       };
-      await commitStaged(this.#catalog, { namespace, name }, staged, { summary, mark: this.#mark(mark.id), schemaPlan: plan });
+      await commitStaged(this.#catalog, { namespace, name }, staged, {
+        summary,
+        mark: this.#mark(mark.id),
+        schemaPlan: plan,
+      });
       committed.push({ what: tableText({ namespace, name }), rows });
     }
     this.#known = known;
@@ -111,19 +125,38 @@ export class IcebergSink implements Sink {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   #mark(checkpoint: number): CommitMark {
-    return { owner: OWNER, properties: { [OWNER]: this.#options.pipelineId, [CHECKPOINT]: String(checkpoint) } };
+    return {
+      owner: OWNER,
+      properties: { [OWNER]: this.#options.pipelineId, [CHECKPOINT]: String(checkpoint) },
+    };
   }
 
   async #prepareTable(ref: TableRef, accumulator: Accumulator, mark: Mark): Promise<PreparedTable> {
-    const ready = await readyTable(this.#catalog, ref, accumulator.columns, this.#known.includes(tableText(ref)));
+    const ready = await readyTable(
+      this.#catalog,
+      ref,
+      accumulator.columns,
+      this.#known.includes(tableText(ref)),
+    );
     this.#checkNotStale(ready, mark);
     const folded = await accumulator.fold();
-    const fields = ready.schema.fields;
-    const keys = fields.filter((field) => accumulator.columns.some((c) => c.isKey && c.name === field.name));
+    const fields = plainFields(ready.schema);
+    const keys = fields.filter((field) =>
+      accumulator.columns.some((c) => c.isKey && c.name === field.name),
+    );
     const data = await this.#writeFile(ready, 1, fields, dataSelect(ready, accumulator, folded));
     const current = currentSnapshot(ready.table.metadata);
-    const hasRows = current !== null && current.summary['total-records'] !== '0' && !accumulator.isTruncated;
-    const deletes = hasRows ? await this.#writeFile(ready, 2, keys, sql`SELECT ${join(keys.map((key) => id(key.name)))} FROM ${folded}`, keys.map((key) => key.id)) : null;
+    const hasRows =
+      current !== null && current.summary['total-records'] !== '0' && !accumulator.isTruncated;
+    const deletes = hasRows
+      ? await this.#writeFile(
+          ready,
+          2,
+          keys,
+          sql`SELECT ${join(keys.map((key) => id(key.name)))} FROM ${folded}`,
+          keys.map((key) => key.id),
+        )
+      : null;
     const staged = await stageRowDelta(ready.table, {
       dataFiles: data === null ? [] : [data],
       deleteFiles: deletes === null ? [] : [deletes],
@@ -131,14 +164,34 @@ export class IcebergSink implements Sink {
       replaceAll: accumulator.isTruncated,
       schema: ready.schema,
     });
-    const rows = Number((await this.#options.db.one(sql`SELECT count(*) AS n FROM ${folded}`))['n']);
-    return { namespace: ref.namespace, name: ref.name, staged, plan: ready.plan, schemaId: ready.schema['schema-id'], rows };
+    const rows = Number(
+      (await this.#options.db.one(sql`SELECT count(*) AS n FROM ${folded}`))['n'],
+    );
+    return {
+      namespace: ref.namespace,
+      name: ref.name,
+      staged,
+      plan: ready.plan,
+      schemaId: ready.schema['schema-id'],
+      rows,
+    };
   }
 
-  async #writeFile(ready: ReadyTable, counter: number, fields: readonly Field[], select: Sql, equalityIds: readonly number[] = []): Promise<DataFile | null> {
+  async #writeFile(
+    ready: ReadyTable,
+    counter: number,
+    fields: readonly Field[],
+    select: Sql,
+    equalityIds: readonly number[] = [],
+  ): Promise<DataFile | null> {
     const file: ParquetFile = {
       select,
-      columns: fields.map((field) => ({ name: field.name, fieldId: field.id, type: typeOf(field), required: field.required })),
+      columns: fields.map((field) => ({
+        name: field.name,
+        fieldId: field.id,
+        type: typeOf(field),
+        required: field.required,
+      })),
       path: dataFileLocation(ready.table, { operationUuid: ready.uuid, counter }),
       kind: equalityIds.length === 0 ? 'data' : 'equality',
       ...(equalityIds.length === 0 ? {} : { equalityIds }),
@@ -151,20 +204,30 @@ export class IcebergSink implements Sink {
     const lastId = Number(last?.summary[CHECKPOINT] ?? 0);
     if (lastId < mark.id) return;
     const table = tableText(ready.table.ref);
-    throw new PipelineError('E_STATE_STALE', `${table} carries checkpoint ${lastId} of this pipeline, its state folder knows of ${this.#lastId}`, {
-      subject: { table },
-    });
+    throw new PipelineError(
+      'E_STATE_STALE',
+      `${table} carries checkpoint ${lastId} of this pipeline, its state folder knows of ${this.#lastId}`,
+      {
+        subject: { table },
+      },
+    );
   }
 }
 
-const typeOf = (field: Field): ColumnType => String(field.type).replaceAll(' ', '') as ColumnType;
+// Columns of nested types are left out of our files: they read as null.
+const plainFields = (schema: Schema): readonly Field[] =>
+  schema.fields.filter((field) => typeof field.type === 'string');
+
+const typeOf = (field: Field): ColumnType =>
+  (typeof field.type === 'string' ? field.type.replaceAll(' ', '') : 'string') as ColumnType;
 
 function dataSelect(ready: ReadyTable, accumulator: Accumulator, folded: Sql): Sql {
-  const columns = ready.schema.fields.map((field) => {
+  const columns = plainFields(ready.schema).map((field) => {
     const type = duckdbType(typeOf(field));
     const isWritten = accumulator.columns.some((c) => c.name === field.name);
-    return isWritten ? sql`${id(field.name)}::${type} AS ${id(field.name)}` : sql`NULL::${type} AS ${id(field.name)}`;
+    return isWritten
+      ? sql`${id(field.name)}::${type} AS ${id(field.name)}`
+      : sql`NULL::${type} AS ${id(field.name)}`;
   });
   return sql`SELECT ${join(columns)} FROM ${folded} WHERE NOT gone`;
 }
-

@@ -41,7 +41,11 @@ interface BatchParts {
 }
 
 /** @param landAfresh for a view that the engine could not read straight from the files */
-export function makeBatch(context: BatchContext, parts: BatchParts, landAfresh?: () => Promise<SourceView>): ChangeBatch {
+export function makeBatch(
+  context: BatchContext,
+  parts: BatchParts,
+  landAfresh?: () => Promise<SourceView>,
+): ChangeBatch {
   const { landed, segment } = context;
   return {
     views: parts.views,
@@ -51,14 +55,29 @@ export function makeBatch(context: BatchContext, parts: BatchParts, landAfresh?:
       if (landAfresh === undefined || !isUnreadable(error)) throw error;
       return await landAfresh();
     },
-    lines: async (table, ordinals) => (await landed.lines(ordinals)).map((line) => ({ ...line, key: context.keyOf(table, line.bytes) })),
-    withPartBefore: (view, ordinals) => landed.withPartBefore(ordinals, view.columns.map((column) => column.name)),
+    lines: async (table, ordinals) =>
+      (await landed.lines(ordinals)).map((line) => ({
+        ...line,
+        key: context.keyOf(table, line.bytes),
+      })),
+    withPartBefore: (view, ordinals) =>
+      landed.withPartBefore(
+        ordinals,
+        view.columns.map((column) => column.name),
+      ),
     places: () => landed.places(),
     async reread(view, ordinals) {
       const rows = await context.db.rows(sql`SELECT ord FROM ${ordinals} ORDER BY ord`);
       const table = await landed.reread(rows.map((row) => Number(row['ord'])));
       if (table === null) return null;
-      return { ...view, from: table, where: sql`tbl = ${view.table}`, isOwn: null, ordinal: raw('ord'), isOdd: raw('FALSE') };
+      return {
+        ...view,
+        from: table,
+        where: sql`tbl = ${view.table}`,
+        isOwn: null,
+        ordinal: raw('ord'),
+        isOdd: raw('FALSE'),
+      };
     },
     rejected: () => landed.rejected.filter((r) => isWithin(r, segment, parts.from, parts.to)),
     async end(before): Promise<BatchEnd> {
@@ -78,7 +97,12 @@ export function makeBatch(context: BatchContext, parts: BatchParts, landAfresh?:
 
 /** The engine reads the one table straight from the files. */
 export function inlineView(table: KnownTable, shape: Shape, lines: Sql): SourceView {
-  return viewOf(table, shape, { from: sql`(${lines})`, where: null, hasOrdinal: false, isRaw: true });
+  return viewOf(table, shape, {
+    from: sql`(${lines})`,
+    where: null,
+    hasOrdinal: false,
+    isRaw: true,
+  });
 }
 
 /** Rows of one table under one list of columns. */
@@ -101,18 +125,31 @@ interface FoundTable {
 
 /** Tables and schema parts of a landed segment, in the order of their first row. */
 async function tablesIn(db: Database, landed: Landed): Promise<readonly FoundTable[]> {
-  const rows = await db.rows(sql`SELECT tbl, schema_hash::VARCHAR AS schema, min(ord) AS first, count(*) AS n
+  const rows =
+    await db.rows(sql`SELECT tbl, schema_hash::VARCHAR AS schema, min(ord) AS first, count(*) AS n
     FROM ${landed.from} WHERE tbl IS NOT NULL GROUP BY ALL ORDER BY first`);
-  return rows.map((row) => ({ table: String(row['tbl']), schema: row['schema'] as string | null, first: Number(row['first']), rows: Number(row['n']) }));
+  return rows.map((row) => ({
+    table: String(row['tbl']),
+    schema: row['schema'] as string | null,
+    first: Number(row['first']),
+    rows: Number(row['n']),
+  }));
 }
 
-export type Settled = { readonly again: true } | { readonly again: false; readonly parts: readonly BatchParts[] };
+export type Settled =
+  | { readonly again: true }
+  | { readonly again: false; readonly parts: readonly BatchParts[] };
 
 /**
  * Looks at what has landed: which tables, under which schemas. `again` where columns came up that the shape lacks, so
  * that the segment has to be landed once more.
  */
-export async function settle(context: BatchContext, shapes: Shapes, choice: TableChoice, prepared: { startsSchema: boolean; warnings: readonly string[] }): Promise<Settled> {
+export async function settle(
+  context: BatchContext,
+  shapes: Shapes,
+  choice: TableChoice,
+  prepared: { startsSchema: boolean; warnings: readonly string[] },
+): Promise<Settled> {
   const groups: Group[] = [];
   let unmapped = 0;
   for (const found of await tablesIn(context.db, context.landed)) {
@@ -123,33 +160,56 @@ export async function settle(context: BatchContext, shapes: Shapes, choice: Tabl
     const isKnown = shapes.table(found.table) !== null;
     const columns = await columnsOf(context, shapes, found);
     const isNew = shapes.learn(found.table, columns) && isKnown;
-    const same = groups.findIndex((group) => group.table === found.table && JSON.stringify(group.columns) === JSON.stringify(columns));
+    const same = groups.findIndex(
+      (group) =>
+        group.table === found.table && JSON.stringify(group.columns) === JSON.stringify(columns),
+    );
     const old = groups[same];
-    if (old === undefined) groups.push({ table: found.table, schemas: [found.schema], columns, first: found.first, isNew });
+    if (old === undefined)
+      groups.push({
+        table: found.table,
+        schemas: [found.schema],
+        columns,
+        first: found.first,
+        isNew,
+      });
     else groups[same] = { ...old, schemas: [...old.schemas, found.schema] };
   }
-  if (shapes.shape().names.some((name) => !context.shape.names.includes(name))) return { again: true };
+  if (shapes.shape().names.some((name) => !context.shape.names.includes(name)))
+    return { again: true };
   return { again: false, parts: await partsOf(context, shapes, groups, unmapped, prepared) };
 }
 
-async function columnsOf(context: BatchContext, shapes: Shapes, found: FoundTable): Promise<readonly Column[]> {
+async function columnsOf(
+  context: BatchContext,
+  shapes: Shapes,
+  found: FoundTable,
+): Promise<readonly Column[]> {
   const known = shapes.table(found.table);
   if (found.schema === null && known !== null) return known.columns;
   const [line] = found.schema === null ? [] : await context.landed.lines([found.first]);
   const schema = (): string | null => {
-    const result = line === undefined ? null : readLine(line.bytes, { isFileStart: line.place.byte === 0 });
+    const result =
+      line === undefined ? null : readLine(line.bytes, { isFileStart: line.place.byte === 0 });
     return result?.kind === 'envelope' ? result.envelope.schema : null;
   };
   const columns = shapes.columnsOf(found.table, found.schema ?? 'none', schema) ?? known?.columns;
   if (columns !== undefined) return columns;
-  throw new PipelineError('E_COLUMN_UNKNOWN', `the feed does not tell the columns of ${found.table}: give them under source.tables as columns:`, {
-    subject: { table: found.table },
-  });
+  throw new PipelineError(
+    'E_COLUMN_UNKNOWN',
+    `the feed does not tell the columns of ${found.table}: give them under source.tables as columns:`,
+    {
+      subject: { table: found.table },
+    },
+  );
 }
 
 const isOf = (group: Group): Sql => {
   const ids = group.schemas.filter((schema) => schema !== null);
-  const known = ids.length === 0 ? raw('FALSE') : sql`schema_hash IN (${join(ids.map((schema) => sql`${schema}::UBIGINT`))})`;
+  const known =
+    ids.length === 0
+      ? raw('FALSE')
+      : sql`schema_hash IN (${join(ids.map((schema) => sql`${schema}::UBIGINT`))})`;
   return sql`tbl = ${group.table} AND (${known}${group.schemas.includes(null) ? raw(' OR schema_hash IS NULL') : raw('')})`;
 };
 
@@ -157,13 +217,20 @@ const isOf = (group: Group): Sql => {
  * Where a table goes from one list of columns to another: a batch ends there, so that its changes are worked off in
  * feed order. The value tells whether what came before has to be committed first.
  */
-async function cutsOf(context: BatchContext, groups: readonly Group[]): Promise<ReadonlyMap<number, boolean>> {
+async function cutsOf(
+  context: BatchContext,
+  groups: readonly Group[],
+): Promise<ReadonlyMap<number, boolean>> {
   const cuts = new Map<number, boolean>();
   for (const table of new Set(groups.map((group) => group.table))) {
     const own = groups.filter((group) => group.table === table);
     if (own.length > 1) {
-      const which = sql`CASE ${join(own.map((group, i) => sql`WHEN ${isOf(group)} THEN ${i}`), ' ')} END`;
-      const starts = await context.db.rows(sql`SELECT ord FROM (SELECT ord, g, lag(g) OVER (ORDER BY ord) AS before FROM (
+      const which = sql`CASE ${join(
+        own.map((group, i) => sql`WHEN ${isOf(group)} THEN ${i}`),
+        ' ',
+      )} END`;
+      const starts = await context.db
+        .rows(sql`SELECT ord FROM (SELECT ord, g, lag(g) OVER (ORDER BY ord) AS before FROM (
         SELECT ord, ${which} AS g FROM ${context.landed.from} WHERE tbl = ${table})) WHERE g <> before`);
       for (const row of starts) cuts.set(Number(row['ord']), cuts.get(Number(row['ord'])) ?? false);
     }
@@ -190,14 +257,28 @@ async function partsOf(
   });
   return [...ordinals, null].map((end, i): BatchParts => {
     const start = ordinals[i - 1] ?? null;
-    const range = [...(start === null ? [] : [sql`ord >= ${start}`]), ...(end === null ? [] : [sql`ord < ${end}`])];
+    const range = [
+      ...(start === null ? [] : [sql`ord >= ${start}`]),
+      ...(end === null ? [] : [sql`ord < ${end}`]),
+    ];
     const views = groups.map((group): SourceView => {
-      const table = { ...(shapes.table(group.table) as KnownTable), columns: typed(group.columns, shapes.table(group.table)?.columns ?? []) };
-      return viewOf(table, shape, { from: landed.from, where: and([isOf(group), ...range]), hasOrdinal: true, isRaw: false });
+      const table = {
+        ...(shapes.table(group.table) as KnownTable),
+        columns: typed(group.columns, shapes.table(group.table)?.columns ?? []),
+      };
+      return viewOf(table, shape, {
+        from: landed.from,
+        where: and([isOf(group), ...range]),
+        hasOrdinal: true,
+        isRaw: false,
+      });
     });
     return {
       views,
-      startsSchema: start === null ? prepared.startsSchema || groups.some((group) => group.isNew && group.first === 0) : (cuts.get(start) ?? false),
+      startsSchema:
+        start === null
+          ? prepared.startsSchema || groups.some((group) => group.isNew && group.first === 0)
+          : (cuts.get(start) ?? false),
       warnings: i === 0 ? prepared.warnings : [],
       from: bounds[i - 1] ?? null,
       to: bounds[i] ?? null,
@@ -218,12 +299,16 @@ async function checkUnchanged(segment: Segment): Promise<void> {
   for (const { file } of segment.pieces) {
     const now = await stat(file.path).catch(() => null);
     if (now?.size === file.bytes) continue;
-    throw new PipelineError('E_SOURCE_READ', `${file.name} changed while it was read`, { subject: { file: file.name } });
+    throw new PipelineError('E_SOURCE_READ', `${file.name} changed while it was read`, {
+      subject: { file: file.name },
+    });
   }
 }
 
 function pieceAt(segment: Segment, place: Place): number {
-  return segment.pieces.findIndex((p) => p.file.name === place.file && place.byte >= p.byte && place.byte < p.byte + p.bytes);
+  return segment.pieces.findIndex(
+    (p) => p.file.name === place.file && place.byte >= p.byte && place.byte < p.byte + p.bytes,
+  );
 }
 
 function cutAt(segment: Segment, place: Place): Cut {
@@ -232,8 +317,11 @@ function cutAt(segment: Segment, place: Place): Cut {
 
 function isWithin(rejected: Rejected, segment: Segment, from: Cut | null, to: Cut | null): boolean {
   const piece = pieceAt(segment, rejected.place);
-  const isAfter = from === null || piece > from.piece || (piece === from.piece && rejected.place.byte >= from.byte);
-  const isBefore = to === null || piece < to.piece || (piece === to.piece && rejected.place.byte < to.byte);
+  const isAfter =
+    from === null ||
+    piece > from.piece ||
+    (piece === from.piece && rejected.place.byte >= from.byte);
+  const isBefore =
+    to === null || piece < to.piece || (piece === to.piece && rejected.place.byte < to.byte);
   return isAfter && isBefore;
 }
-

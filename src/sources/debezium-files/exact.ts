@@ -26,7 +26,12 @@ export class ExactLines {
   readonly #schemaId: (schema: string) => string;
 
   /** @param schemaId a number, as text, for the text of a schema part; the same for the same text */
-  constructor(shape: Shape, choice: TableChoice, limits: Omit<LineLimits, 'isFileStart'>, schemaId: (schema: string) => string) {
+  constructor(
+    shape: Shape,
+    choice: TableChoice,
+    limits: Omit<LineLimits, 'isFileStart'>,
+    schemaId: (schema: string) => string,
+  ) {
     this.#shape = shape;
     this.#choice = choice;
     this.#limits = { ...limits, isFileStart: false };
@@ -55,7 +60,14 @@ export class ExactLines {
   #addEnvelope(file: string, line: Line, ordinal: number, envelope: Envelope): boolean {
     const table = tableName(envelope.table) ?? this.#choice.only?.table ?? null;
     if (table === null) {
-      this.#reject(file, line, 'E_ENVELOPE_TABLE', 'the envelope does not name its table, and more than one is configured', null, null);
+      this.#reject(
+        file,
+        line,
+        'E_ENVELOPE_TABLE',
+        'the envelope does not name its table, and more than one is configured',
+        null,
+        null,
+      );
       return false;
     }
     if (this.#choice.of(table) === null) {
@@ -67,7 +79,14 @@ export class ExactLines {
     return true;
   }
 
-  #reject(file: string, line: Line, code: Rejected['code'], message: string, table: string | null, key: string | null): void {
+  #reject(
+    file: string,
+    line: Line,
+    code: Rejected['code'],
+    message: string,
+    table: string | null,
+    key: string | null,
+  ): void {
     const place = { file, line: line.line, byte: line.byte };
     this.rejected.push({ code, message, table, key, place, bytes: Buffer.from(line.bytes) });
   }
@@ -75,7 +94,18 @@ export class ExactLines {
   /** Makes the relation of everything gathered; the caller drops it. */
   async table(db: Database): Promise<Sql> {
     const staging = db.name('exact');
-    const names = ['ord', 'op', 'has_after', 'has_before', 'ts', 'tbl', 'schema_hash', 'absent', ...extras(this.#shape).map((name) => `s_${name}`), ...images(this.#shape)];
+    const names = [
+      'ord',
+      'op',
+      'has_after',
+      'has_before',
+      'ts',
+      'tbl',
+      'schema_hash',
+      'absent',
+      ...extras(this.#shape).map((name) => `s_${name}`),
+      ...images(this.#shape),
+    ];
     await createTextTable(db, staging, names, this.#rows);
     const table = db.name('landed');
     const field = (name: string): Sql => {
@@ -87,24 +117,39 @@ export class ExactLines {
       if (name === 'origin') return sql`${originOf(this.#shape.connector, field)} AS origin`;
       if (name === 'schema_hash') return sql`schema_hash::UBIGINT AS schema_hash`;
       if (name === 'absent') return sql`CAST("absent"::JSON AS VARCHAR[]) AS "absent"`;
-      if (name === 'ord' || name === 'ts') return sql`TRY_CAST(${id(name)} AS BIGINT) AS ${id(name)}`;
-      if (name === 'has_after' || name === 'has_before') return sql`${id(name)}::BOOLEAN AS ${id(name)}`;
+      if (name === 'ord' || name === 'ts')
+        return sql`TRY_CAST(${id(name)} AS BIGINT) AS ${id(name)}`;
+      if (name === 'has_after' || name === 'has_before')
+        return sql`${id(name)}::BOOLEAN AS ${id(name)}`;
       return id(name);
     });
-    await db.run(sql`CREATE OR REPLACE TABLE ${id(table)} AS SELECT ${join(columns)} FROM ${id(staging)}; DROP TABLE ${id(staging)}`);
+    await db.run(
+      sql`CREATE OR REPLACE TABLE ${id(table)} AS SELECT ${join(columns)} FROM ${id(staging)}; DROP TABLE ${id(staging)}`,
+    );
     return id(table);
   }
 }
 
 const extras = (shape: Shape): string[] => orderFields(shape.connector).map(([name]) => name);
-const images = (shape: Shape): string[] => flatColumns(shape).slice(10).map(([name]) => name);
+const images = (shape: Shape): string[] =>
+  flatColumns(shape)
+    .slice(10)
+    .map(([name]) => name);
 
 /** JSON text of the columns that the before image lacks; an empty list where it lacks none. */
 function absentNames(shape: Shape, { before }: Envelope): string | null {
-  return before === null ? null : JSON.stringify(shape.beforeNames.filter((name) => !before.has(name)));
+  return before === null
+    ? null
+    : JSON.stringify(shape.beforeNames.filter((name) => !before.has(name)));
 }
 
-function rowOf(shape: Shape, envelope: Envelope, table: string, ordinal: number, schemaId: string | null): (string | null)[] {
+function rowOf(
+  shape: Shape,
+  envelope: Envelope,
+  table: string,
+  ordinal: number,
+  schemaId: string | null,
+): (string | null)[] {
   return [
     String(ordinal),
     envelope.op,

@@ -30,11 +30,18 @@ export async function listFiles(path: string): Promise<readonly FeedFile[]> {
   const found = await stat(path).catch(() => null);
   if (found?.isFile()) return [fileOf(dirname(path), path, found.size)];
   if (found === null && !isDynamicPattern(path)) {
-    throw new PipelineError('E_SOURCE_PATH', `no file, folder or pattern at ${path}`, { subject: { file: path } });
+    throw new PipelineError('E_SOURCE_PATH', `no file, folder or pattern at ${path}`, {
+      subject: { file: path },
+    });
   }
   const base = found === null ? baseOf(path) : path;
   const pattern = found === null ? relative(base, path).split(sep).join('/') : '**/*';
-  const names = await glob([pattern], { cwd: base, onlyFiles: true, dot: false, expandDirectories: false });
+  const names = await glob([pattern], {
+    cwd: base,
+    onlyFiles: true,
+    dot: false,
+    expandDirectories: false,
+  });
   const files = await Promise.all(
     names.map(async (name) => {
       const full = resolve(base, name);
@@ -67,7 +74,10 @@ export async function endsOpen(file: FeedFile): Promise<boolean> {
 
 async function hashHead(path: string, bytes: number): Promise<string> {
   const handle = await open(path).catch((error: unknown) => {
-    throw new PipelineError('E_SOURCE_READ', `cannot open ${path}`, { subject: { file: path }, cause: error });
+    throw new PipelineError('E_SOURCE_READ', `cannot open ${path}`, {
+      subject: { file: path },
+      cause: error,
+    });
   });
   try {
     const head = Buffer.alloc(bytes);

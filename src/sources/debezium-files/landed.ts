@@ -60,13 +60,21 @@ export class Landed {
     this.#table = table;
     this.#extents.length = 0;
     const columns = flatColumns(shape).slice(1);
-    await db.run(sql`CREATE TABLE ${id(table)} (${join(columns.map(([name, type]) => sql`${id(name)} ${raw(type)}`))})`);
+    await db.run(
+      sql`CREATE TABLE ${id(table)} (${join(columns.map(([name, type]) => sql`${id(name)} ${raw(type)}`))})`,
+    );
     if (await this.#landFast(segment.paths)) {
       await this.#extend(segment.pieces);
-      return void (await this.#patchOdd());
+      await this.#patchOdd();
+      return;
     }
     for (const piece of segment.pieces) {
-      const limits = { segmentBytes: EXACT_BYTES, inPlaceBytes: 0, maxLineBytes: 0, spoolDir: this.#options.spoolDir };
+      const limits = {
+        segmentBytes: EXACT_BYTES,
+        inPlaceBytes: 0,
+        maxLineBytes: 0,
+        spoolDir: this.#options.spoolDir,
+      };
       const stretch = { byte: piece.byte, line: piece.line, end: piece.byte + piece.bytes };
       for await (const part of spool(piece.file, stretch, limits, true)) {
         const [partPiece] = part.pieces;
@@ -105,7 +113,9 @@ export class Landed {
     }
     if (exact.rows > 0) {
       const rows = await exact.table(db);
-      await db.run(sql`INSERT INTO ${id(this.#table ?? '')} SELECT * EXCLUDE (ord) FROM ${rows} ORDER BY ord; DROP TABLE ${rows}`);
+      await db.run(
+        sql`INSERT INTO ${id(this.#table ?? '')} SELECT * EXCLUDE (ord) FROM ${rows} ORDER BY ord; DROP TABLE ${rows}`,
+      );
     }
     this.#extents.push({ piece, first, rows: lineRows.length, lineRows });
     this.#take(exact);
@@ -123,7 +133,8 @@ export class Landed {
     if (this.#table !== null) {
       const total = Number((await db.one(sql`SELECT count(*) AS n FROM ${id(this.#table)}`))['n']);
       const last = this.#extents.at(-1);
-      if (last !== undefined) this.#extents[this.#extents.length - 1] = { ...last, rows: total - last.first };
+      if (last !== undefined)
+        this.#extents[this.#extents.length - 1] = { ...last, rows: total - last.first };
     }
   }
 
@@ -134,7 +145,9 @@ export class Landed {
 
   async #patchOdd(): Promise<void> {
     const { db } = this.#options;
-    const odd = await db.rows(sql`SELECT rowid AS ord FROM ${id(this.#table ?? '')} WHERE ${IS_ODD} ORDER BY ord`);
+    const odd = await db.rows(
+      sql`SELECT rowid AS ord FROM ${id(this.#table ?? '')} WHERE ${IS_ODD} ORDER BY ord`,
+    );
     if (odd.length === 0) return;
     const patch = await this.reread(odd.map((row) => Number(row['ord'])));
     if (patch !== null) this.#patches.push(patch);
@@ -171,7 +184,11 @@ export class Landed {
     for (const extent of this.#extents) {
       const path = segment.paths[segment.pieces.indexOf(extent.piece)];
       const rows = sql`SELECT ord FROM ${ordinals} WHERE ord >= ${extent.first}${extent.rows === Infinity ? raw('') : sql` AND ord < ${extent.first + extent.rows}`}`;
-      const image = shape.isWrapped ? (shape.isBare ? raw(`coalesce(json -> '$.payload.before', json -> '$.before')`) : raw(`json -> '$.payload.before'`)) : raw(`json -> '$.before'`);
+      const image = shape.isWrapped
+        ? shape.isBare
+          ? raw(`coalesce(json -> '$.payload.before', json -> '$.before')`)
+          : raw(`json -> '$.payload.before'`)
+        : raw(`json -> '$.before'`);
       const lacks = sql`SELECT ${extent.first} + n AS ord FROM (SELECT row_number() OVER () - 1 AS n, json FROM read_ndjson_objects(${path ?? ''}))
         WHERE ${extent.first} + n IN (${rows}) AND NOT coalesce(list_has_all(json_keys(${image}), [${join(names)}]), FALSE)`;
       try {
@@ -188,12 +205,19 @@ export class Landed {
   async lines(ordinals: readonly number[]): Promise<readonly Omit<LineText, 'key'>[]> {
     const found: Omit<LineText, 'key'>[] = [];
     await this.#visit(ordinals, (ordinal, file, line) => {
-      found.push({ ordinal, place: { file, line: line.line, byte: line.byte }, bytes: Buffer.from(line.bytes) });
+      found.push({
+        ordinal,
+        place: { file, line: line.line, byte: line.byte },
+        bytes: Buffer.from(line.bytes),
+      });
     });
     return found;
   }
 
-  async #visit(ordinals: readonly number[], take: (ordinal: number, file: string, line: Line) => void): Promise<void> {
+  async #visit(
+    ordinals: readonly number[],
+    take: (ordinal: number, file: string, line: Line) => void,
+  ): Promise<void> {
     const wanted = new Set(ordinals);
     for (const extent of this.#extents) {
       const last = extent.first + extent.rows;
@@ -212,7 +236,9 @@ export class Landed {
   async places(): Promise<Sql> {
     const table = this.#newTable('places');
     const { db } = this.#options;
-    await db.run(sql`CREATE TABLE ${id(table)} (ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)`);
+    await db.run(
+      sql`CREATE TABLE ${id(table)} (ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)`,
+    );
     for (const extent of this.#extents) {
       if (extent.lineRows === null && (await this.#placesFast(table, extent))) continue;
       const ordinalOf = ordinalsOf(extent);
@@ -232,18 +258,33 @@ export class Landed {
   // Lengths of lines add up to the piece exactly where no line is blank or padded; then places are sums of lengths.
   async #placesFast(table: string, extent: Extent): Promise<boolean> {
     const { db, segment } = this.#options;
-    const at = segment.pieces.findIndex((piece) => piece === extent.piece || piece.byte === extent.piece.byte && piece.file.name === extent.piece.file.name);
+    const at = segment.pieces.findIndex(
+      (piece) =>
+        piece === extent.piece ||
+        (piece.byte === extent.piece.byte && piece.file.name === extent.piece.file.name),
+    );
     const path = segment.paths[at];
-    if (path === undefined || extent.piece.bytes !== segment.pieces[at]?.bytes || extent.piece.line === null) return false;
+    if (
+      path === undefined ||
+      extent.piece.bytes !== segment.pieces[at]?.bytes ||
+      extent.piece.line === null
+    )
+      return false;
     const lengths = db.name('lengths');
     try {
-      await db.run(sql`CREATE TABLE ${id(lengths)} AS SELECT strlen(json) + 1 AS n FROM read_ndjson_objects(${path})`);
+      await db.run(
+        sql`CREATE TABLE ${id(lengths)} AS SELECT strlen(json) + 1 AS n FROM read_ndjson_objects(${path})`,
+      );
     } catch (error) {
       if (isUnreadable(error)) return false;
       throw error;
     }
-    const sum = await db.one(sql`SELECT coalesce(sum(n), 0)::BIGINT AS n, count(*) AS rows FROM ${id(lengths)}`);
-    const isExact = Number(sum['n']) === extent.piece.bytes + (extent.piece.isOpen ? 1 : 0) && (extent.rows === Infinity || Number(sum['rows']) === extent.rows);
+    const sum = await db.one(
+      sql`SELECT coalesce(sum(n), 0)::BIGINT AS n, count(*) AS rows FROM ${id(lengths)}`,
+    );
+    const isExact =
+      Number(sum['n']) === extent.piece.bytes + (extent.piece.isOpen ? 1 : 0) &&
+      (extent.rows === Infinity || Number(sum['rows']) === extent.rows);
     if (isExact) {
       await db.run(sql`INSERT INTO ${id(table)} SELECT ${extent.first} + rowid, ${extent.piece.file.name}, ${extent.piece.line} + rowid + 1,
         ${extent.piece.byte} + sum(n) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)::BIGINT - n FROM ${id(lengths)}`);
@@ -259,7 +300,8 @@ export class Landed {
   }
 
   async drop(): Promise<void> {
-    for (const table of this.#tables) await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(table)}`);
+    for (const table of this.#tables)
+      await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(table)}`);
   }
 }
 
@@ -277,5 +319,8 @@ function ordinalsOf(extent: Extent): (row: number) => number | null {
 
 /** Whether the engine's reader refused the text of a file: any line that is not one JSON object of the right shape. */
 export function isUnreadable(error: unknown): boolean {
-  return error instanceof Error && /^(Invalid Input Error|Conversion Error|Binder Error: .*JSON)/.test(error.message);
+  return (
+    error instanceof Error &&
+    /^(Invalid Input Error|Conversion Error|Binder Error: .*JSON)/.test(error.message)
+  );
 }

@@ -32,10 +32,23 @@ type Field = readonly [name: string, type: 'VARCHAR' | 'BIGINT'];
 
 /** Fields of the `source` block that order changes, by connector (Debezium's source metadata). */
 const ORDER_FIELDS: Readonly<Record<string, readonly Field[]>> = {
-  mysql: [['file', 'VARCHAR'], ['pos', 'BIGINT'], ['row', 'BIGINT'], ['server_id', 'BIGINT']],
-  mariadb: [['file', 'VARCHAR'], ['pos', 'BIGINT'], ['row', 'BIGINT'], ['server_id', 'BIGINT']],
+  mysql: [
+    ['file', 'VARCHAR'],
+    ['pos', 'BIGINT'],
+    ['row', 'BIGINT'],
+    ['server_id', 'BIGINT'],
+  ],
+  mariadb: [
+    ['file', 'VARCHAR'],
+    ['pos', 'BIGINT'],
+    ['row', 'BIGINT'],
+    ['server_id', 'BIGINT'],
+  ],
   postgresql: [['lsn', 'BIGINT']],
-  sqlserver: [['change_lsn', 'VARCHAR'], ['event_serial_no', 'BIGINT']],
+  sqlserver: [
+    ['change_lsn', 'VARCHAR'],
+    ['event_serial_no', 'BIGINT'],
+  ],
 };
 
 export function orderFields(connector: string | null): readonly Field[] {
@@ -66,7 +79,9 @@ export function orderOf(connector: string | null, field: (name: string) => Sql):
 export function readFiles(paths: readonly string[], shape: Shape, choice: TableChoice): Sql {
   const record = [
     ...(shape.isBare ? envelopeFields(shape) : []),
-    ...(shape.isWrapped ? [`'schema': 'JSON'`, `'payload': ${quoted(`STRUCT(${envelopeTypes(shape)})`)}`] : []),
+    ...(shape.isWrapped
+      ? [`'schema': 'JSON'`, `'payload': ${quoted(`STRUCT(${envelopeTypes(shape)})`)}`]
+      : []),
   ];
   const part = (name: string): Sql => {
     const bare = id(name);
@@ -80,7 +95,9 @@ export function readFiles(paths: readonly string[], shape: Shape, choice: TableC
   const source = (name: string): Sql => id('source', name);
   const images = [
     ...shape.names.map((name, i) => sql`${id('after', name)} AS ${id(`a${i}`)}`),
-    ...shape.beforeNames.map((name) => sql`${id('before', name)} AS ${id(`b${shape.names.indexOf(name)}`)}`),
+    ...shape.beforeNames.map(
+      (name) => sql`${id('before', name)} AS ${id(`b${shape.names.indexOf(name)}`)}`,
+    ),
   ];
   return sql`SELECT op, "after" IS NOT NULL AS has_after, "before" IS NOT NULL AS has_before, coalesce("source"."ts_ms", ts_ms) AS ts,
     ${tableExpr(choice)} AS tbl, ${orderOf(shape.connector, source)} AS seq, ${originOf(shape.connector, source)} AS origin,
@@ -88,7 +105,9 @@ export function readFiles(paths: readonly string[], shape: Shape, choice: TableC
 }
 
 export function originOf(connector: string | null, field: (name: string) => Sql): Sql {
-  return connector === 'mysql' || connector === 'mariadb' ? sql`${field('server_id')}::VARCHAR` : raw('NULL::VARCHAR');
+  return connector === 'mysql' || connector === 'mariadb'
+    ? sql`${field('server_id')}::VARCHAR`
+    : raw('NULL::VARCHAR');
 }
 
 // The concatenation is skipped for the table that most feeds consist of.
@@ -96,7 +115,8 @@ function tableExpr(choice: TableChoice): Sql {
   const owner = raw(`coalesce(nullif("source"."schema", ''), nullif("source"."db", ''))`);
   const name = raw(`nullif("source"."table", '')`);
   const only = choice.only;
-  if (only === null) return sql`CASE WHEN ${owner} IS NULL THEN ${name} ELSE ${owner} || '.' || ${name} END`;
+  if (only === null)
+    return sql`CASE WHEN ${owner} IS NULL THEN ${name} ELSE ${owner} || '.' || ${name} END`;
   const dot = only.table.indexOf('.');
   const [ownerText, nameText] = [only.table.slice(0, dot), only.table.slice(dot + 1)];
   const isOnly = sql`"source"."table" = ${nameText} AND (("source"."db" = ${ownerText} AND "source"."schema" IS NULL) OR "source"."schema" = ${ownerText})`;
@@ -105,10 +125,17 @@ function tableExpr(choice: TableChoice): Sql {
 }
 
 const quoted = (text: string): string => sql`${text}`.text;
-const structOf = (names: readonly string[]): string => `STRUCT(${names.map((name) => `${id(name).text} VARCHAR`).join(', ')})`;
+const structOf = (names: readonly string[]): string =>
+  `STRUCT(${names.map((name) => `${id(name).text} VARCHAR`).join(', ')})`;
 
 function envelopeParts(shape: Shape): readonly (readonly [string, string])[] {
-  const source = [['db', 'VARCHAR'], ['schema', 'VARCHAR'], ['table', 'VARCHAR'], ['ts_ms', 'BIGINT'], ...orderFields(shape.connector)];
+  const source = [
+    ['db', 'VARCHAR'],
+    ['schema', 'VARCHAR'],
+    ['table', 'VARCHAR'],
+    ['ts_ms', 'BIGINT'],
+    ...orderFields(shape.connector),
+  ];
   return [
     ['op', 'VARCHAR'],
     ['before', structOf(shape.beforeNames)],
@@ -118,8 +145,12 @@ function envelopeParts(shape: Shape): readonly (readonly [string, string])[] {
   ];
 }
 
-const envelopeFields = (shape: Shape): string[] => envelopeParts(shape).map(([name, type]) => `'${name}': ${quoted(type)}`);
-const envelopeTypes = (shape: Shape): string => envelopeParts(shape).map(([name, type]) => `"${name}" ${type}`).join(', ');
+const envelopeFields = (shape: Shape): string[] =>
+  envelopeParts(shape).map(([name, type]) => `'${name}': ${quoted(type)}`);
+const envelopeTypes = (shape: Shape): string =>
+  envelopeParts(shape)
+    .map(([name, type]) => `"${name}" ${type}`)
+    .join(', ');
 
 /** Types of the flat shape's columns, in order, for relations that are filled row by row. */
 export function flatColumns(shape: Shape): readonly (readonly [string, string])[] {

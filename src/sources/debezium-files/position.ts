@@ -16,7 +16,11 @@ export interface FileProgress {
 /** All that a feed needs to go on: files by name, and the columns of tables as known so far. */
 export interface FeedPosition {
   readonly files: Readonly<Record<string, FileProgress>>;
-  readonly current: { readonly file: string; readonly line: number | null; readonly byte: number } | null;
+  readonly current: {
+    readonly file: string;
+    readonly line: number | null;
+    readonly byte: number;
+  } | null;
   readonly columns: Readonly<Record<string, readonly Column[]>>;
 }
 
@@ -35,10 +39,15 @@ export function parsePosition(text: Position | null): FeedPosition {
   try {
     value = JSON.parse(text) as typeof value;
   } catch (error) {
-    throw new PipelineError('E_STATE_DAMAGED', 'the saved position cannot be read', { cause: error });
+    throw new PipelineError('E_STATE_DAMAGED', 'the saved position cannot be read', {
+      cause: error,
+    });
   }
   if (value.version !== VERSION) {
-    throw new PipelineError('E_STATE_VERSION', `the saved position has version ${value.version}, this is version ${VERSION}`);
+    throw new PipelineError(
+      'E_STATE_VERSION',
+      `the saved position has version ${value.version}, this is version ${VERSION}`,
+    );
   }
   return { files: value.files ?? {}, current: value.current ?? null, columns: value.columns ?? {} };
 }

@@ -43,16 +43,39 @@ export class ReplayedLines implements Source {
     const shapes = new Shapes(this.#options);
     shapes.restore(parsePosition(position).columns);
     for (const line of lines) shapes.look(line.bytes, line.byte === 0);
-    const exact = new ExactLines(shapes.shape(), choice, { maxLineBytes, maxNesting }, shapes.schemaId);
+    const exact = new ExactLines(
+      shapes.shape(),
+      choice,
+      { maxLineBytes, maxNesting },
+      shapes.schemaId,
+    );
     for (const [ordinal, kept] of lines.entries()) {
-      exact.add(kept.file, { row: ordinal, line: kept.line, byte: kept.byte, bytes: Buffer.from(kept.bytes), isOpen: false }, ordinal);
+      exact.add(
+        kept.file,
+        {
+          row: ordinal,
+          line: kept.line,
+          byte: kept.byte,
+          bytes: Buffer.from(kept.bytes),
+          isOpen: false,
+        },
+        ordinal,
+      );
     }
     const table = exact.rows === 0 ? null : await exact.table(db);
     const views: SourceView[] = [];
     if (table !== null) {
       for (const { tbl } of await db.rows(sql`SELECT DISTINCT tbl FROM ${table}`)) {
         const known = shapes.table(String(tbl));
-        if (known !== null) views.push(viewOf(known, shapes.shape(), { from: table, where: sql`tbl = ${known.table}`, hasOrdinal: true, isRaw: false }));
+        if (known !== null)
+          views.push(
+            viewOf(known, shapes.shape(), {
+              from: table,
+              where: sql`tbl = ${known.table}`,
+              hasOrdinal: true,
+              isRaw: false,
+            }),
+          );
       }
     }
     yield this.#batch(position, views, lines, exact, shapes);
@@ -64,27 +87,42 @@ export class ReplayedLines implements Source {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  #batch(position: Position, views: readonly SourceView[], lines: readonly KeptLine[], exact: ExactLines, shapes: Shapes): ChangeBatch {
+  #batch(
+    position: Position,
+    views: readonly SourceView[],
+    lines: readonly KeptLine[],
+    exact: ExactLines,
+    shapes: Shapes,
+  ): ChangeBatch {
     const { db } = this.#options;
     const textOf = (table: string, ordinal: number): LineText[] => {
       const kept = lines[ordinal];
       if (kept === undefined) return [];
       const { file, line, byte, bytes } = kept;
-      return [{ ordinal, place: { file, line, byte }, bytes, key: keyText(shapes.table(table), bytes) }];
+      return [
+        { ordinal, place: { file, line, byte }, bytes, key: keyText(shapes.table(table), bytes) },
+      ];
     };
     return {
       views,
       startsSchema: false,
       warnings: [],
-      recover: (error) => Promise.reject(error as Error),
-      reread: async (view, ordinals) => ({ ...view, where: sql`tbl = ${view.table} AND ord IN (SELECT ord FROM ${ordinals})` }),
+      recover: (error) => Promise.reject(error),
+      reread: async (view, ordinals) => ({
+        ...view,
+        where: sql`tbl = ${view.table} AND ord IN (SELECT ord FROM ${ordinals})`,
+      }),
       withPartBefore: (_, ordinals) => Promise.resolve(ordinals),
       lines: async (table, ordinals) => ordinals.flatMap((ordinal) => textOf(table, ordinal)),
       places: async () => {
         const name = db.name('places');
-        await db.run(sql`CREATE TABLE ${id(name)} (ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)`);
+        await db.run(
+          sql`CREATE TABLE ${id(name)} (ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)`,
+        );
         for (const [ordinal, kept] of lines.entries()) {
-          await db.run(sql`INSERT INTO ${id(name)} VALUES (${ordinal}, ${kept.file}, ${kept.line}, ${kept.byte})`);
+          await db.run(
+            sql`INSERT INTO ${id(name)} VALUES (${ordinal}, ${kept.file}, ${kept.line}, ${kept.byte})`,
+          );
         }
         return id(name);
       },

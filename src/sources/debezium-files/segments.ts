@@ -52,8 +52,21 @@ export interface Start {
 
 /** Whole plain files as one segment, read where they lie. */
 export function inPlace(files: readonly FeedFile[], openLast: readonly boolean[]): Segment {
-  const pieces = files.map((file, i) => ({ file, byte: 0, line: 0, bytes: file.bytes, lines: null, isOpen: openLast[i] ?? false, isLast: true }));
-  return { paths: files.map((f) => f.path), pieces, bytes: pieces.reduce((sum, p) => sum + p.bytes, 0), isInPlace: true };
+  const pieces = files.map((file, i) => ({
+    file,
+    byte: 0,
+    line: 0,
+    bytes: file.bytes,
+    lines: null,
+    isOpen: openLast[i] ?? false,
+    isLast: true,
+  }));
+  return {
+    paths: files.map((f) => f.path),
+    pieces,
+    bytes: pieces.reduce((sum, p) => sum + p.bytes, 0),
+    isInPlace: true,
+  };
 }
 
 let spools = 0;
@@ -64,7 +77,12 @@ let spools = 0;
  *
  * @throws E_SOURCE_READ
  */
-export async function* spool(file: FeedFile, start: Start, limits: SegmentLimits, isBounded: boolean): AsyncGenerator<Segment> {
+export async function* spool(
+  file: FeedFile,
+  start: Start,
+  limits: SegmentLimits,
+  isBounded: boolean,
+): AsyncGenerator<Segment> {
   await mkdir(limits.spoolDir, { recursive: true });
   spools += 1;
   const path = join(limits.spoolDir, `segment-${process.pid}-${spools}.ndjson`);
@@ -93,7 +111,11 @@ export async function* spool(file: FeedFile, start: Start, limits: SegmentLimits
   try {
     for await (const block of blocks(file, start.byte, start.end)) {
       let chunk = block;
-      for (let end = chunk.lastIndexOf(NEWLINE) + 1; end > 0; end = chunk.lastIndexOf(NEWLINE) + 1) {
+      for (
+        let end = chunk.lastIndexOf(NEWLINE) + 1;
+        end > 0;
+        end = chunk.lastIndexOf(NEWLINE) + 1
+      ) {
         for (const part of carry.splice(0)) await put(part);
         const cut = chunk.indexOf(NEWLINE, Math.max(0, limits.segmentBytes - written - 1)) + 1;
         await put(chunk.subarray(0, cut === 0 ? end : Math.min(cut, end)));
@@ -103,7 +125,8 @@ export async function* spool(file: FeedFile, start: Start, limits: SegmentLimits
       if (chunk.length > 0) carry.push(Buffer.from(chunk));
     }
     if (isBounded) for (const part of carry) await put(part);
-    if (written > 0) yield await close(isBounded && carry.length > 0, isBounded || carry.length === 0);
+    if (written > 0)
+      yield await close(isBounded && carry.length > 0, isBounded || carry.length === 0);
   } finally {
     await out?.close();
     await rm(path, { force: true });
@@ -117,7 +140,11 @@ export function countLines(bytes: Buffer): number {
 }
 
 /** Uncompressed bytes of a file from `byte` on, in blocks that are the caller's to keep until the next one. */
-export async function* blocks(file: FeedFile, byte: number, end = Infinity): AsyncGenerator<Buffer> {
+export async function* blocks(
+  file: FeedFile,
+  byte: number,
+  end = Infinity,
+): AsyncGenerator<Buffer> {
   try {
     if (file.compression === 'none') {
       yield* plainBlocks(file, byte, Math.min(end, file.bytes));
@@ -134,7 +161,10 @@ export async function* blocks(file: FeedFile, byte: number, end = Infinity): Asy
       if (left <= 0) return;
     }
   } catch (error) {
-    throw new PipelineError('E_SOURCE_READ', `cannot read ${file.path}`, { subject: { file: file.name }, cause: error });
+    throw new PipelineError('E_SOURCE_READ', `cannot read ${file.path}`, {
+      subject: { file: file.name },
+      cause: error,
+    });
   }
 }
 
@@ -143,7 +173,7 @@ async function* plainBlocks(file: FeedFile, byte: number, end: number): AsyncGen
   const handle = await open(file.path);
   try {
     const block = Buffer.allocUnsafe(READ_BYTES);
-    for (let at = byte; at < end; ) {
+    for (let at = byte; at < end;) {
       const { bytesRead } = await handle.read(block, 0, Math.min(READ_BYTES, end - at), at);
       if (bytesRead === 0) return;
       at += bytesRead;

@@ -73,20 +73,27 @@ export class Shapes {
         const wanted = this.#choice.of(name);
         if (wanted === null) continue;
         const before = this.#tables.get(name);
-        const isNew = this.#learn(wanted, wanted.columns ?? inferred(before?.columns ?? null, columns, wanted));
+        const isNew = this.#learn(
+          wanted,
+          wanted.columns ?? inferred(before?.columns ?? null, columns, wanted),
+        );
         if (before !== undefined) startsSchema ||= isNew;
-        if (isNew && wanted.columns === null) warnings.push(inferenceWarning(name, this.#tables.get(name)?.columns ?? []));
+        if (isNew && wanted.columns === null)
+          warnings.push(inferenceWarning(name, this.#tables.get(name)?.columns ?? []));
       }
     }
     const only = this.#choice.only;
-    const inline = !this.#isWrapped && only !== null ? (this.#tables.get(only.table) ?? null) : null;
+    const inline =
+      !this.#isWrapped && only !== null ? (this.#tables.get(only.table) ?? null) : null;
     return { shape: this.shape(), inline, startsSchema, warnings };
   }
 
   // Once the columns that a mapping needs are known, others do not matter; a mirror takes in each new one.
   #hasToInfer(): boolean {
     const { closed, only } = this.#choice;
-    return closed === null && (only === null || only.needed === null || !this.#tables.has(only.table));
+    return (
+      closed === null && (only === null || only.needed === null || !this.#tables.has(only.table))
+    );
   }
 
   shape(): Shape {
@@ -98,7 +105,13 @@ export class Shapes {
     const isBare = this.#isBare || !this.#isWrapped;
     // A struct has at least one field; a feed of which nothing is known yet still has to be looked at.
     const some = names.length > 0 ? names : ['_'];
-    return { names: some, beforeNames: beforeNames.length > 0 ? beforeNames : some.slice(0, 1), isBare, isWrapped: this.#isWrapped, connector: this.#connector };
+    return {
+      names: some,
+      beforeNames: beforeNames.length > 0 ? beforeNames : some.slice(0, 1),
+      isBare,
+      isWrapped: this.#isWrapped,
+      connector: this.#connector,
+    };
   }
 
   /** The columns that a schema part gives to a table, by an id of the part's text; reads the part once. */
@@ -127,8 +140,10 @@ export class Shapes {
 
   #learn(wanted: Wanted, columns: readonly Column[]): boolean {
     const before = this.#tables.get(wanted.table);
-    const merged = before === undefined ? columns : mergeColumns(wanted.table, before.columns, columns);
-    if (before !== undefined && JSON.stringify(before.columns) === JSON.stringify(merged)) return false;
+    const merged =
+      before === undefined ? columns : mergeColumns(wanted.table, before.columns, columns);
+    if (before !== undefined && JSON.stringify(before.columns) === JSON.stringify(merged))
+      return false;
     this.#tables.set(wanted.table, known(wanted, merged));
     return true;
   }
@@ -137,7 +152,11 @@ export class Shapes {
     const [piece] = segment.pieces;
     if (piece === undefined) return;
     let lines = 0;
-    for await (const line of linesOf({ ...piece, line: 0, bytes: Math.min(piece.bytes, SNIFF_BYTES) })) {
+    for await (const line of linesOf({
+      ...piece,
+      line: 0,
+      bytes: Math.min(piece.bytes, SNIFF_BYTES),
+    })) {
       if (lines >= SNIFF_LINES) break;
       lines += 1;
       this.look(line.bytes, line.byte === 0);
@@ -156,7 +175,8 @@ export class Shapes {
     }
     this.#isWrapped = true;
     const name = tableName(table) ?? this.#choice.only?.table ?? null;
-    const columns = name === null ? null : this.columnsOf(name, this.schemaId(schema), () => schema);
+    const columns =
+      name === null ? null : this.columnsOf(name, this.schemaId(schema), () => schema);
     if (name !== null && columns !== null && !this.#tables.has(name)) this.learn(name, columns);
   }
 }
@@ -180,17 +200,29 @@ function known(wanted: Wanted, columns: readonly Column[]): KnownTable {
   for (const name of wanted.key) {
     const column = columns.find((c) => c.name === name);
     if (column === undefined) {
-      throw new PipelineError('E_COLUMN_UNKNOWN', `key column ${name} is not among the columns of ${wanted.table}: ${columns.map((c) => c.name).join(', ')}`, {
-        subject: { table: wanted.table, column: name },
-      });
+      throw new PipelineError(
+        'E_COLUMN_UNKNOWN',
+        `key column ${name} is not among the columns of ${wanted.table}: ${columns.map((c) => c.name).join(', ')}`,
+        {
+          subject: { table: wanted.table, column: name },
+        },
+      );
     }
     if (column.type === 'float' || column.type === 'double') {
-      throw new PipelineError('E_KEY_TYPE', `key column ${name} of ${wanted.table} is ${column.type}, which cannot be a key`, {
-        subject: { table: wanted.table, column: name },
-      });
+      throw new PipelineError(
+        'E_KEY_TYPE',
+        `key column ${name} of ${wanted.table} is ${column.type}, which cannot be a key`,
+        {
+          subject: { table: wanted.table, column: name },
+        },
+      );
     }
   }
-  return { table: wanted.table, key: wanted.key, columns: columns.map((c) => ({ ...c, nullable: !wanted.key.includes(c.name) })) };
+  return {
+    table: wanted.table,
+    key: wanted.key,
+    columns: columns.map((c) => ({ ...c, nullable: !wanted.key.includes(c.name) })),
+  };
 }
 
 function narrowed(columns: readonly Column[], wanted: Wanted): readonly Column[] {
@@ -201,7 +233,11 @@ function narrowed(columns: readonly Column[], wanted: Wanted): readonly Column[]
 }
 
 // Types stay as first inferred: a value that does not fit later is a data error, not a new type.
-function inferred(before: readonly Column[] | null, now: readonly Column[], wanted: Wanted): readonly Column[] {
+function inferred(
+  before: readonly Column[] | null,
+  now: readonly Column[],
+  wanted: Wanted,
+): readonly Column[] {
   const found = narrowed(now, wanted);
   if (before === null) return found;
   return [...before, ...found.filter((c) => !before.some((b) => b.name === c.name))];
@@ -216,11 +252,14 @@ function refuseCaseTwins(names: readonly string[]): void {
   for (const name of names) {
     const twin = seen.get(name.toLowerCase());
     if (twin !== undefined && twin !== name) {
-      throw new PipelineError('E_TARGET_MISMATCH', `columns ${twin} and ${name} differ only in case, which readers of the lake cannot tell apart`, {
-        subject: { column: name },
-      });
+      throw new PipelineError(
+        'E_TARGET_MISMATCH',
+        `columns ${twin} and ${name} differ only in case, which readers of the lake cannot tell apart`,
+        {
+          subject: { column: name },
+        },
+      );
     }
     seen.set(name.toLowerCase(), name);
   }
 }
-

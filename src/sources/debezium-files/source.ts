@@ -4,7 +4,14 @@ import type { ChangeBatch, Source } from '../../model/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../sql/database.ts';
 import { sql } from '../../sql/sql.ts';
-import { endsOpen, fingerprint, listFiles, matches, type FeedFile, type Fingerprint } from './files.ts';
+import {
+  endsOpen,
+  fingerprint,
+  listFiles,
+  matches,
+  type FeedFile,
+  type Fingerprint,
+} from './files.ts';
 import { inlineView, makeBatch, settle, type BatchContext, type Cut } from './batches.ts';
 import { Landed } from './landed.ts';
 import { readFiles, viewOf, type KnownTable, type Shape } from './landing.ts';
@@ -85,15 +92,28 @@ export class DebeziumFiles implements Source {
       const progress = await this.#progressOf(file);
       if (progress !== null && isRead(file, progress)) continue;
       if (file.bytes === 0) continue;
-      const isWhole = progress === null && file.compression === 'none' && !isWatching && file.bytes <= inPlaceBytes;
-      if (group.length > 0 && (!isWhole || groupBytes + file.bytes > Math.min(segmentBytes, inPlaceBytes))) yield await flush();
+      const isWhole =
+        progress === null &&
+        file.compression === 'none' &&
+        !isWatching &&
+        file.bytes <= inPlaceBytes;
+      if (
+        group.length > 0 &&
+        (!isWhole || groupBytes + file.bytes > Math.min(segmentBytes, inPlaceBytes))
+      )
+        yield await flush();
       if (isWhole) {
         group.push(file);
         groupBytes += file.bytes;
         continue;
       }
       const start = { byte: progress?.byte ?? 0, line: progress === null ? 0 : progress.line };
-      const limits = { segmentBytes, inPlaceBytes, maxLineBytes: this.#options.maxLineBytes, spoolDir: this.#options.spoolDir };
+      const limits = {
+        segmentBytes,
+        inPlaceBytes,
+        maxLineBytes: this.#options.maxLineBytes,
+        spoolDir: this.#options.spoolDir,
+      };
       yield* spool(file, start, limits, !isWatching);
       if (signal.aborted) return;
     }
@@ -105,9 +125,13 @@ export class DebeziumFiles implements Source {
     if (progress === undefined) return null;
     const isSame = await matches(file.path, progress.fingerprint);
     if (isSame && (file.compression !== 'none' || file.bytes >= progress.byte)) return progress;
-    throw new PipelineError('E_SOURCE_CHANGED', `${file.name} is ${isSame ? 'shorter than' : 'not the file that'} was read before`, {
-      subject: { file: file.name, byte: progress.byte },
-    });
+    throw new PipelineError(
+      'E_SOURCE_CHANGED',
+      `${file.name} is ${isSame ? 'shorter than' : 'not the file that'} was read before`,
+      {
+        subject: { file: file.name, byte: progress.byte },
+      },
+    );
   }
 
   // A file that has been read to its end may be removed; one that stopped in its middle may not.
@@ -116,9 +140,13 @@ export class DebeziumFiles implements Source {
     if (current === null || files.some((file) => file.name === current.file)) return;
     const progress = this.#position.files[current.file];
     if (progress === undefined || progress.fileBytes !== null) return;
-    throw new PipelineError('E_SOURCE_CHANGED', `${current.file}, which was read up to byte ${progress.byte}, is gone`, {
-      subject: { file: current.file, byte: progress.byte },
-    });
+    throw new PipelineError(
+      'E_SOURCE_CHANGED',
+      `${current.file}, which was read up to byte ${progress.byte}, is gone`,
+      {
+        subject: { file: current.file, byte: progress.byte },
+      },
+    );
   }
 
   async *#batches(segment: Segment): AsyncGenerator<ChangeBatch> {
@@ -144,16 +172,32 @@ export class DebeziumFiles implements Source {
 
   // The engine reads the files itself, within the statement that computes the changes. Where it meets a line that it
   // cannot read, it asks for a landed relation instead.
-  async *#inlineBatch(segment: Segment, prepared: Prepared, table: KnownTable): AsyncGenerator<ChangeBatch> {
+  async *#inlineBatch(
+    segment: Segment,
+    prepared: Prepared,
+    table: KnownTable,
+  ): AsyncGenerator<ChangeBatch> {
     const { choice } = this.#options;
     const { shape, startsSchema, warnings } = prepared;
     const landed = this.#landing(segment, shape);
     try {
       await landed.adopt();
-      const parts = { views: [inlineView(table, shape, readFiles(segment.paths, shape, choice))], startsSchema, warnings, from: null, to: null, unmapped: 0 };
+      const parts = {
+        views: [inlineView(table, shape, readFiles(segment.paths, shape, choice))],
+        startsSchema,
+        warnings,
+        from: null,
+        to: null,
+        unmapped: 0,
+      };
       yield makeBatch(this.#context(segment, landed, shape), parts, async () => {
         await landed.land();
-        return viewOf(table, shape, { from: landed.from, where: sql`tbl = ${table.table}`, hasOrdinal: true, isRaw: false });
+        return viewOf(table, shape, {
+          from: landed.from,
+          where: sql`tbl = ${table.table}`,
+          hasOrdinal: true,
+          isRaw: false,
+        });
       });
     } finally {
       await landed.drop();
@@ -162,7 +206,15 @@ export class DebeziumFiles implements Source {
 
   #landing(segment: Segment, shape: Shape): Landed {
     const { db, choice, maxLineBytes, maxNesting, spoolDir } = this.#options;
-    return new Landed({ db, segment, shape, choice, limits: { maxLineBytes, maxNesting }, spoolDir, schemaId: this.#shapes.schemaId });
+    return new Landed({
+      db,
+      segment,
+      shape,
+      choice,
+      limits: { maxLineBytes, maxNesting },
+      spoolDir,
+      schemaId: this.#shapes.schemaId,
+    });
   }
 
   #context(segment: Segment, landed: Landed, shape: Shape): BatchContext {
@@ -170,13 +222,16 @@ export class DebeziumFiles implements Source {
       this.#position = await advanced(this.#position, segment, cut, rejected, this.#shapes.columns);
       return formatPosition(this.#position);
     };
-    const keyOf = (table: string, bytes: Uint8Array): string | null => keyText(this.#shapes.table(table), bytes);
+    const keyOf = (table: string, bytes: Uint8Array): string | null =>
+      keyText(this.#shapes.table(table), bytes);
     return { db: this.#options.db, segment, landed, shape, keyOf, finish };
   }
 }
 
 function isRead(file: FeedFile, progress: FileProgress): boolean {
-  return file.compression === 'none' ? file.bytes === progress.byte : file.bytes === progress.fileBytes;
+  return file.compression === 'none'
+    ? file.bytes === progress.byte
+    : file.bytes === progress.fileBytes;
 }
 
 /** The position after a segment, or after its part before a cut. */
@@ -194,19 +249,32 @@ async function advanced(
     const isCut = cut !== null && i === cut.piece;
     const end = isCut ? cut : await endOf(piece, rejected);
     const isWhole = !isCut && piece.isLast && end.byte === piece.byte + piece.bytes;
-    const seen: Fingerprint = files[piece.file.name]?.fingerprint ?? (await fingerprint(piece.file.path, piece.file.bytes));
-    files[piece.file.name] = { fingerprint: seen, byte: end.byte, line: end.line, fileBytes: isWhole ? piece.file.bytes : null };
+    const seen: Fingerprint =
+      files[piece.file.name]?.fingerprint ?? (await fingerprint(piece.file.path, piece.file.bytes));
+    files[piece.file.name] = {
+      fingerprint: seen,
+      byte: end.byte,
+      line: end.line,
+      fileBytes: isWhole ? piece.file.bytes : null,
+    };
     current = { file: piece.file.name, line: end.line, byte: end.byte };
   }
   return { files, current, columns };
 }
 
 // A last line that has no end yet and cannot be read may be half of one: it is reported, and read again next time.
-async function endOf(piece: Piece, rejected: readonly Rejected[]): Promise<{ byte: number; line: number | null }> {
+async function endOf(
+  piece: Piece,
+  rejected: readonly Rejected[],
+): Promise<{ byte: number; line: number | null }> {
   const end = piece.byte + piece.bytes;
-  const half = piece.isOpen ? rejected.find((r) => r.place.file === piece.file.name && r.place.byte + r.bytes.length >= end) : undefined;
+  const half = piece.isOpen
+    ? rejected.find((r) => r.place.file === piece.file.name && r.place.byte + r.bytes.length >= end)
+    : undefined;
   if (half !== undefined) return { byte: half.place.byte, line: half.place.line - 1 };
   if (piece.line === null) return { byte: end, line: null };
-  const lines = piece.lines ?? (piece.bytes <= COUNTED_BYTES ? await countLinesBefore({ ...piece, byte: end }) : null);
+  const lines =
+    piece.lines ??
+    (piece.bytes <= COUNTED_BYTES ? await countLinesBefore({ ...piece, byte: end }) : null);
   return { byte: end, line: lines === null ? null : piece.line + lines };
 }

@@ -44,9 +44,11 @@ export function chooseTables(wishes: TableWishes): TableChoice {
   const of = (table: string): Wanted | null => {
     let wanted = known.get(table);
     if (wanted !== undefined) return wanted;
-    const entry = tables.find((t) => t.table === table) ?? tables.find((t) => matchesPattern(t.table, table));
+    const entry =
+      tables.find((t) => t.table === table) ?? tables.find((t) => matchesPattern(t.table, table));
     const mapped = mapping === null ? null : mapping(table);
-    const isWanted = (tables.length === 0 || entry !== undefined) && (mapping === null || mapped !== null);
+    const isWanted =
+      (tables.length === 0 || entry !== undefined) && (mapping === null || mapped !== null);
     wanted = isWanted ? wish(table, entry, mapped) : null;
     known.set(table, wanted);
     return wanted;
@@ -54,22 +56,33 @@ export function chooseTables(wishes: TableWishes): TableChoice {
   const names = tables.length > 0 ? tables.map((t) => t.table) : wishes.mapped;
   const isPlain = names.length > 0 && names.every((name) => !name.includes('*'));
   const all = isPlain ? names.map(of).filter((wanted) => wanted !== null) : [];
-  return { of, only: all.length === 1 ? (all[0] ?? null) : null, closed: isPlain && all.every((w) => w.columns !== null) ? all : null };
+  return {
+    of,
+    only: all.length === 1 ? (all[0] ?? null) : null,
+    closed: isPlain && all.every((w) => w.columns !== null) ? all : null,
+  };
 }
 
 function wish(table: string, entry: SourceTable | undefined, mapped: MappingWish | null): Wanted {
   const key = mapped?.key ?? entry?.primary_key ?? [];
-  const columns = entry?.columns === undefined ? (mapped?.columns ?? null) : Object.entries(entry.columns).map(([name, spec]): Column => ({
-    name,
-    type: spec.type,
-    nullable: true,
-    ...(spec.from === undefined ? {} : { from: spec.from }),
-  }));
+  const columns =
+    entry?.columns === undefined
+      ? (mapped?.columns ?? null)
+      : Object.entries(entry.columns).map(([name, spec]): Column => ({
+          name,
+          type: spec.type,
+          nullable: true,
+          ...(spec.from === undefined ? {} : { from: spec.from }),
+        }));
   return { table, columns, needed: mapped?.needed ?? null, key };
 }
 
 /** The name that a pipeline file calls a table by. */
-export function tableName(parts: { db?: string | undefined; schema?: string | undefined; table?: string | undefined }): string | null {
+export function tableName(parts: {
+  db?: string | undefined;
+  schema?: string | undefined;
+  table?: string | undefined;
+}): string | null {
   if (parts.table === undefined || parts.table === '') return null;
   const owner = parts.schema !== undefined && parts.schema !== '' ? parts.schema : parts.db;
   return owner === undefined || owner === '' ? parts.table : `${owner}.${parts.table}`;
@@ -89,7 +102,11 @@ export function isPromotion(from: ColumnType, to: ColumnType): boolean {
  * The columns of a table after a change of its schema: old ones keep their place, new ones follow. A column that is
  * gone stays and reads null; a narrower type leaves the wider one in place.
  */
-export function mergeColumns(table: string, old: readonly Column[], next: readonly Column[]): readonly Column[] {
+export function mergeColumns(
+  table: string,
+  old: readonly Column[],
+  next: readonly Column[],
+): readonly Column[] {
   const byName = new Map(next.map((column) => [column.name, column]));
   const kept = old.map((column): Column => {
     const now = byName.get(column.name);

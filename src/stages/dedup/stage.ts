@@ -47,7 +47,12 @@ export class Dedup implements Stage {
   async apply(changes: Changes): Promise<{ changes: Changes; dropped: number }> {
     if (changes.rows === 0) return { changes, dropped: 0 };
     const key = `${changes.source}\n${changes.target.namespace}.${changes.target.table}`;
-    const table: Table = this.#tables.get(key) ?? { order: null, origin: null, ts: null, files: [] };
+    const table: Table = this.#tables.get(key) ?? {
+      order: null,
+      origin: null,
+      ts: null,
+      files: [],
+    };
     this.#tables.set(key, table);
     const dropped = (await this.#isRising(changes, table)) ? 0 : await this.#drop(changes, table);
     await this.#remember(changes, table);
@@ -59,16 +64,25 @@ export class Dedup implements Stage {
     await mkdir(stateDir, { recursive: true });
     for (const table of this.#tables.values()) {
       const horizon = table.ts === null ? null : table.ts - windowMs;
-      table.files = table.files.filter((file) => horizon === null || file.maxTs === null || file.maxTs >= horizon);
+      table.files = table.files.filter(
+        (file) => horizon === null || file.maxTs === null || file.maxTs >= horizon,
+      );
     }
-    await Promise.all(this.#files().filter((name) => !this.#saved.has(name)).map((name) => syncFile(joinPath(stateDir, name))));
+    await Promise.all(
+      this.#files()
+        .filter((name) => !this.#saved.has(name))
+        .map((name) => syncFile(joinPath(stateDir, name))),
+    );
     await this.#removeOthers();
-    return Object.fromEntries([...this.#tables].map(([name, table]) => [name, { ...table }])) as unknown as Json;
+    return Object.fromEntries(
+      [...this.#tables].map(([name, table]) => [name, { ...table }]),
+    ) as unknown as Json;
   }
 
   async loadState(state: Json): Promise<void> {
     this.#tables.clear();
-    for (const [name, table] of Object.entries((state ?? {}) as unknown as Record<string, Table>)) this.#tables.set(name, { ...table });
+    for (const [name, table] of Object.entries((state ?? {}) as unknown as Record<string, Table>))
+      this.#tables.set(name, { ...table });
     this.#saved = new Set(this.#files());
   }
 
@@ -78,13 +92,22 @@ export class Dedup implements Stage {
   async #isRising(changes: Changes, table: Table): Promise<boolean> {
     if (changes.ord.text !== 'rowid') return false;
     const step = changes.hasOrder
-      ? raw(`seq IS NULL OR seq <= lag(seq) OVER () OR origin IS DISTINCT FROM first_value(origin) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`)
+      ? raw(
+          `seq IS NULL OR seq <= lag(seq) OVER () OR origin IS DISTINCT FROM first_value(origin) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
+        )
       : raw('ts < lag(ts) OVER ()');
-    const facts = await this.#options.db.one(sql`SELECT coalesce(bool_or(falls), FALSE) AS falls, min(seq)::VARCHAR AS seq, min(ts) AS ts, any_value(origin) AS origin
+    const facts = await this.#options.db
+      .one(sql`SELECT coalesce(bool_or(falls), FALSE) AS falls, min(seq)::VARCHAR AS seq, min(ts) AS ts, any_value(origin) AS origin
       FROM (SELECT seq, ts, origin, ${step} AS falls FROM ${id(changes.relation)})`);
     if (facts['falls'] === true) return false;
-    if (!changes.hasOrder) return table.ts === null || facts['ts'] === null || Number(facts['ts']) >= table.ts;
-    return table.order === null || (facts['origin'] === table.origin && facts['seq'] !== null && BigInt(String(facts['seq'])) > BigInt(table.order));
+    if (!changes.hasOrder)
+      return table.ts === null || facts['ts'] === null || Number(facts['ts']) >= table.ts;
+    return (
+      table.order === null ||
+      (facts['origin'] === table.origin &&
+        facts['seq'] !== null &&
+        BigInt(String(facts['seq'])) > BigInt(table.order))
+    );
   }
 
   async #drop(changes: Changes, table: Table): Promise<number> {
@@ -93,18 +116,27 @@ export class Dedup implements Stage {
     const names = join(keys.map((_, i) => id(`k${i}`)));
     const now = sql`SELECT ${join(keys.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq, ts, ${changes.ord} AS ord FROM ${id(changes.relation)} WHERE kind <> 4`;
     const prior = await this.#prior(table, keys.length);
-    const before = (value: string, partition: Sql): Sql => sql`max(${raw(value)}) OVER (PARTITION BY ${partition} ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+    const before = (value: string, partition: Sql): Sql =>
+      sql`max(${raw(value)}) OVER (PARTITION BY ${partition} ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
     const byOrigin = sql`${names}, origin`;
     const own = join(keys.map((_, i) => id('n', `k${i}`)));
-    const sameKey = (other: string): Sql => join(keys.map((_, i) => sql`${id(other, `k${i}`)} IS NOT DISTINCT FROM ${id('n', `k${i}`)}`), ' AND ');
+    const sameKey = (other: string): Sql =>
+      join(
+        keys.map((_, i) => sql`${id(other, `k${i}`)} IS NOT DISTINCT FROM ${id('n', `k${i}`)}`),
+        ' AND ',
+      );
     const judged = sql`SELECT n.ord, n.seq, n.ts,
         greatest(${before('n.seq', sql`${own}, n.origin`)}, p.seq) AS last_seq,
         greatest(${before('n.ts', own)}, q.ts) AS last_ts
       FROM (${now}) n
       LEFT JOIN (SELECT ${byOrigin}, max(seq) AS seq FROM (${prior}) GROUP BY ALL) p ON ${sameKey('p')} AND p.origin IS NOT DISTINCT FROM n.origin
       LEFT JOIN (SELECT ${names}, max(ts) AS ts FROM (${prior}) GROUP BY ALL) q ON ${sameKey('q')}`;
-    const isOld = raw('CASE WHEN seq IS NOT NULL AND last_seq IS NOT NULL THEN seq <= last_seq WHEN seq IS NULL THEN coalesce(ts < last_ts, FALSE) ELSE FALSE END');
-    return await db.run(sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} IN (SELECT ord FROM (${judged}) WHERE ${isOld})`);
+    const isOld = raw(
+      'CASE WHEN seq IS NOT NULL AND last_seq IS NOT NULL THEN seq <= last_seq WHEN seq IS NULL THEN coalesce(ts < last_ts, FALSE) ELSE FALSE END',
+    );
+    return await db.run(
+      sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} IN (SELECT ord FROM (${judged}) WHERE ${isOld})`,
+    );
   }
 
   /** `(k0 …, origin, seq, ts)` of everything within the window. */
@@ -112,29 +144,51 @@ export class Dedup implements Stage {
     const files = table.files.map((file) => joinPath(this.#options.stateDir, file.name));
     const parts: Sql[] = [];
     const names = join(Array.from({ length: keys }, (_, i) => id(`k${i}`)));
-    if (files.length > 0) parts.push(sql`SELECT ${names}, origin, seq::HUGEINT AS seq, ts FROM read_parquet([${join(files)}])`);
-    if (parts.length === 0) parts.push(sql`SELECT ${join(Array.from({ length: keys }, (_, i) => sql`NULL AS ${id(`k${i}`)}`))}, NULL::VARCHAR AS origin, NULL::HUGEINT AS seq, NULL::BIGINT AS ts WHERE FALSE`);
+    if (files.length > 0)
+      parts.push(
+        sql`SELECT ${names}, origin, seq::HUGEINT AS seq, ts FROM read_parquet([${join(files)}])`,
+      );
+    if (parts.length === 0)
+      parts.push(
+        sql`SELECT ${join(Array.from({ length: keys }, (_, i) => sql`NULL AS ${id(`k${i}`)}`))}, NULL::VARCHAR AS origin, NULL::HUGEINT AS seq, NULL::BIGINT AS ts WHERE FALSE`,
+      );
     return join(parts, ' UNION ALL ');
   }
 
   async #remember(changes: Changes, table: Table): Promise<void> {
     const { db, windowMs } = this.#options;
-    const facts = await db.one(sql`SELECT max(seq)::VARCHAR AS seq, max(ts) AS ts, last(origin) AS origin FROM ${id(changes.relation)}`);
+    const facts = await db.one(
+      sql`SELECT max(seq)::VARCHAR AS seq, max(ts) AS ts, last(origin) AS origin FROM ${id(changes.relation)}`,
+    );
     const order = facts['seq'] === null ? null : String(facts['seq']);
     const origin = (facts['origin'] ?? null) as string | null;
-    if (order !== null && (table.order === null || origin !== table.origin || BigInt(order) > BigInt(table.order))) table.order = order;
+    if (
+      order !== null &&
+      (table.order === null || origin !== table.origin || BigInt(order) > BigInt(table.order))
+    )
+      table.order = order;
     table.origin = origin;
     if (facts['ts'] !== null) table.ts = Math.max(table.ts ?? -Infinity, Number(facts['ts']));
     const keys = keysOf(changes);
-    const within = table.ts === null ? raw('TRUE') : sql`coalesce(ts >= ${table.ts - windowMs}, TRUE)`;
+    const within =
+      table.ts === null ? raw('TRUE') : sql`coalesce(ts >= ${table.ts - windowMs}, TRUE)`;
     const rows = (fields: readonly string[], where: Sql): Sql =>
       sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq::DECIMAL(38, 0) AS seq, ts FROM ${id(changes.relation)} WHERE kind <> 4 AND ${within}${where}`;
-    const old = changes.columns.flatMap((c) => (c.isKey && c.oldField !== null ? [c.oldField] : []));
-    const all = changes.hasMoves ? sql`${rows(keys, raw(''))} UNION ALL ${rows(old, raw(' AND moved'))}` : rows(keys, raw(''));
+    const old = changes.columns.flatMap((c) =>
+      c.isKey && c.oldField !== null ? [c.oldField] : [],
+    );
+    const all = changes.hasMoves
+      ? sql`${rows(keys, raw(''))} UNION ALL ${rows(old, raw(' AND moved'))}`
+      : rows(keys, raw(''));
     const name = `${randomUUID()}.parquet`;
     await mkdir(this.#options.stateDir, { recursive: true });
-    const written = await db.run(sql`COPY (${all}) TO ${joinPath(this.#options.stateDir, name)} (FORMAT parquet, COMPRESSION snappy)`);
-    table.files = [...table.files, { name, maxTs: facts['ts'] === null ? null : Number(facts['ts']) }];
+    const written = await db.run(
+      sql`COPY (${all}) TO ${joinPath(this.#options.stateDir, name)} (FORMAT parquet, COMPRESSION snappy)`,
+    );
+    table.files = [
+      ...table.files,
+      { name, maxTs: facts['ts'] === null ? null : Number(facts['ts']) },
+    ];
     if (written === 0) table.files = table.files.slice(0, -1);
   }
 
@@ -145,7 +199,8 @@ export class Dedup implements Stage {
   async #removeOthers(): Promise<void> {
     const now = new Set(this.#files());
     for (const name of await readdir(this.#options.stateDir)) {
-      if (!now.has(name) && !this.#saved.has(name)) await rm(joinPath(this.#options.stateDir, name), { force: true });
+      if (!now.has(name) && !this.#saved.has(name))
+        await rm(joinPath(this.#options.stateDir, name), { force: true });
     }
     this.#saved = now;
   }
@@ -160,4 +215,5 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-const keysOf = (changes: Changes): readonly string[] => changes.columns.filter((c) => c.isKey).map((c) => c.field);
+const keysOf = (changes: Changes): readonly string[] =>
+  changes.columns.filter((c) => c.isKey).map((c) => c.field);

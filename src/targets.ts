@@ -1,17 +1,21 @@
 /** From a source table to its targets: mapping, routes and filters of the pipeline file. */
-import type { Filter, SourceView, TargetView } from '../model/change.ts';
-import { matchesPattern } from '../model/pattern.ts';
-import type { PipelineSpec, RouteSpec, SchemaMapping } from '../model/spec.ts';
-import { firstHalf, mappedTarget, type TargetName } from '../model/target-name.ts';
-import type { Database } from '../sql/database.ts';
-import { cleanse } from './cleansing.ts';
-import { makeFilter } from './filter.ts';
-import { mapSchema, mirror } from './schema-mapping.ts';
+import type { Filter, SourceView, TargetView } from './model/change.ts';
+import { matchesPattern } from './model/pattern.ts';
+import type { PipelineSpec, RouteSpec, SchemaMapping } from './model/spec.ts';
+import { firstHalf, mappedTarget, type TargetName } from './model/target-name.ts';
+import type { Database } from './sql/database.ts';
+import { cleanse } from './stages/cleansing.ts';
+import { makeFilter } from './stages/filter.ts';
+import { mapSchema, mirror } from './stages/schema-mapping.ts';
 
 /** The mapping of a table: the one that names it, else the first whose pattern takes it. */
 export function mappingOf(spec: PipelineSpec, table: string): SchemaMapping | null {
   const mappings = spec.processing.schema_mapping ?? [];
-  return mappings.find((m) => m.source_table === table) ?? mappings.find((m) => matchesPattern(m.source_table, table)) ?? null;
+  return (
+    mappings.find((m) => m.source_table === table) ??
+    mappings.find((m) => matchesPattern(m.source_table, table)) ??
+    null
+  );
 }
 
 /** Where a table goes when no route says otherwise. */
@@ -19,14 +23,24 @@ export function usualTarget(spec: PipelineSpec, table: string): TargetName {
   const { namespace } = spec.sink.iceberg;
   const mapping = mappingOf(spec, table);
   const owner = firstHalf(table);
-  const name = mapping === null ? { namespace: namespace ?? owner, table: owner === '' ? table : table.slice(owner.length + 1) } : mappedTarget(mapping, table, namespace);
+  const name =
+    mapping === null
+      ? {
+          namespace: namespace ?? owner,
+          table: owner === '' ? table : table.slice(owner.length + 1),
+        }
+      : mappedTarget(mapping, table, namespace);
   return name.namespace === '' ? { ...name, namespace: 'default' } : name;
 }
 
 /** Whether the pipeline looks at whole before images: for events, and for rows that leave or enter a target. */
 export function needsBefore(spec: PipelineSpec, hasEvents: boolean): boolean {
   const { filter, routes, schema_mapping: mappings } = spec.processing;
-  return (hasEvents && mappings !== undefined) || Object.keys(filter ?? {}).length > 0 || routes.some((route) => route.when !== undefined);
+  return (
+    (hasEvents && mappings !== undefined) ||
+    Object.keys(filter ?? {}).length > 0 ||
+    routes.some((route) => route.when !== undefined)
+  );
 }
 
 /**
@@ -36,14 +50,19 @@ export function needsBefore(spec: PipelineSpec, hasEvents: boolean): boolean {
 export function isShared(spec: PipelineSpec, table: string, target: TargetName): boolean {
   const { tables } = spec.source;
   const { routes, schema_mapping: mappings } = spec.processing;
-  const named = tables.length > 0 ? tables.map((t) => t.table) : (mappings ?? []).map((m) => m.source_table);
-  const isSame = (other: TargetName): boolean => other.namespace === target.namespace && other.table === target.table;
+  const named =
+    tables.length > 0 ? tables.map((t) => t.table) : (mappings ?? []).map((m) => m.source_table);
+  const isSame = (other: TargetName): boolean =>
+    other.namespace === target.namespace && other.table === target.table;
   const reaches = (name: string): boolean => {
-    const own = routes.filter((route) => matchesPattern(route.source_table, name)).map((route) => routeTarget(spec, route, name));
+    const own = routes
+      .filter((route) => matchesPattern(route.source_table, name))
+      .map((route) => routeTarget(spec, route, name));
     return [...own, usualTarget(spec, name)].some(isSame);
   };
   const isOpen = named.length === 0 || named.some((name) => name.includes('*'));
-  const isUsual = mappings === undefined && spec.sink.iceberg.namespace === undefined && routes.length === 0;
+  const isUsual =
+    mappings === undefined && spec.sink.iceberg.namespace === undefined && routes.length === 0;
   if (isOpen) return !isUsual;
   return named.some((name) => name !== table && reaches(name));
 }
@@ -67,17 +86,26 @@ export class Targets {
     const view = cleanse(source, processing.cleansing);
     const common: Filter[] = [];
     for (const [pattern, expression] of Object.entries(processing.filter ?? {})) {
-      if (matchesPattern(pattern, view.table)) common.push(await this.#filter(view, expression, 'processing.filter'));
+      if (matchesPattern(pattern, view.table))
+        common.push(await this.#filter(view, expression, 'processing.filter'));
     }
-    const routes = processing.routes.filter((route) => matchesPattern(route.source_table, view.table));
+    const routes = processing.routes.filter((route) =>
+      matchesPattern(route.source_table, view.table),
+    );
     const targets: TargetView[] = [];
     for (const route of routes) {
-      const filter = route.when === undefined ? [] : [await this.#filter(view, route.when, 'processing.routes')];
-      targets.push(this.#target(view, routeTarget(this.#spec, route, view.table), [...common, ...filter]));
+      const filter =
+        route.when === undefined ? [] : [await this.#filter(view, route.when, 'processing.routes')];
+      targets.push(
+        this.#target(view, routeTarget(this.#spec, route, view.table), [...common, ...filter]),
+      );
     }
     if (routes.every((route) => route.when !== undefined)) {
       const others = routes.map((route) => `coalesce((${route.when ?? ''}), FALSE)`).join(' OR ');
-      const filter = routes.length === 0 ? [] : [await this.#filter(view, `NOT (${others})`, 'processing.routes')];
+      const filter =
+        routes.length === 0
+          ? []
+          : [await this.#filter(view, `NOT (${others})`, 'processing.routes')];
       targets.push(this.#target(view, usualTarget(this.#spec, view.table), [...common, ...filter]));
     }
     return targets;
@@ -85,7 +113,8 @@ export class Targets {
 
   #target(view: SourceView, target: TargetName, filters: readonly Filter[]): TargetView {
     const mapping = mappingOf(this.#spec, view.table);
-    const plain = mapping === null ? mirror(view, target) : mapSchema(view, mapping, target, this.#hasEvents);
+    const plain =
+      mapping === null ? mirror(view, target) : mapSchema(view, mapping, target, this.#hasEvents);
     return { ...plain, filters };
   }
 
@@ -95,7 +124,10 @@ export class Targets {
     const filter = known ?? (await makeFilter(this.#db, view, expression, where));
     this.#filters.set(key, filter);
     // The texts are those of this view; the macro is the same for all views of the table.
-    return { ...filter, columns: filter.columns.map((c) => view.columns.find((v) => v.name === c.name) ?? c) };
+    return {
+      ...filter,
+      columns: filter.columns.map((c) => view.columns.find((v) => v.name === c.name) ?? c),
+    };
   }
 }
 
