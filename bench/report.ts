@@ -20,7 +20,8 @@ const HEAD = [
   'peak MiB',
   'rows/s',
   'rows/cpu s',
-  '÷ script',
+  'wall ÷ script',
+  'cpu ÷ script',
   'table',
 ];
 
@@ -42,7 +43,7 @@ export function formatReport(sizes: readonly SizeReport[], targets: readonly Ver
 }
 
 function linesOf(size: SizeReport): readonly (readonly string[])[] {
-  const scriptMs = size.medians.script?.wallMs;
+  const { script } = size.medians;
   return Object.entries(size.medians).map(([name, { wallMs, cpuMs, peakBytes }]) => [
     size.rows.toLocaleString('en'),
     name,
@@ -51,7 +52,8 @@ function linesOf(size: SizeReport): readonly (readonly string[])[] {
     (peakBytes / MIB).toFixed(0),
     rate(size.rows, wallMs),
     rate(size.rows, cpuMs),
-    scriptMs === undefined ? '' : (wallMs / scriptMs).toFixed(2),
+    script === undefined ? '' : (wallMs / script.wallMs).toFixed(2),
+    script === undefined ? '' : (cpuMs / script.cpuMs).toFixed(2),
     tableWords(size, name as ContestantName),
   ]);
 }

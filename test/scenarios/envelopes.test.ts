@@ -112,7 +112,9 @@ describe('each envelope gives its rows and its dead letters', () => {
 });
 
 describe('a line that cannot be read changes nothing of what its neighbours give', () => {
-  const cases = CASES.filter(({ feed }) => feed === undefined || feed === '' || feed.endsWith('\n'));
+  const cases = CASES.filter(
+    ({ feed }) => feed === undefined || feed === '' || feed.endsWith('\n'),
+  );
   test.for(cases)('$name', async (kase) => {
     const { made } = await ran(kase, '{"op":"c","after":{"id":\n');
     await using _ = made;
@@ -131,7 +133,9 @@ describe('where the outcome is another one than Flink’s', () => {
   });
 
   test('no reason is given twice, or for a case that is the same', () => {
-    const same = CASES.filter(({ rows, flinkRows }) => JSON.stringify(flinkRows) === JSON.stringify(rows));
+    const same = CASES.filter(
+      ({ rows, flinkRows }) => JSON.stringify(flinkRows) === JSON.stringify(rows),
+    );
     const names = Object.values(DIFFERENCES).flat();
     expect(same.filter(({ name }) => EXPLAINED.has(name)).map(({ name }) => name)).toEqual([]);
     expect(names.length).toBe(EXPLAINED.size);

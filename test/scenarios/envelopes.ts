@@ -33,11 +33,8 @@ export function line(op: string, { before, after, source = SHOP_T, tsMs }: LineP
 export const create = (after: ImageText, source?: SourceBlock | null): string =>
   line('c', { before: null, after, ...(source === undefined ? {} : { source }) });
 
-export const update = (
-  before: ImageText,
-  after: ImageText,
-  source?: SourceBlock | null,
-): string => line('u', { before, after, ...(source === undefined ? {} : { source }) });
+export const update = (before: ImageText, after: ImageText, source?: SourceBlock | null): string =>
+  line('u', { before, after, ...(source === undefined ? {} : { source }) });
 
 export const remove = (before: ImageText, source?: SourceBlock | null): string =>
   line('d', { before, after: null, ...(source === undefined ? {} : { source }) });

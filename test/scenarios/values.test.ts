@@ -90,7 +90,15 @@ const DECLARED: readonly Group[] = [
       ['"null"', 'null'],
       ['"N/A"', 'N/A'],
       ['null', null],
-      ...same('1', '1.10', '1e3', '-0.0', '12345678901234567890.123456789', '1E400', '9007199254740993'),
+      ...same(
+        '1',
+        '1.10',
+        '1e3',
+        '-0.0',
+        '12345678901234567890.123456789',
+        '1E400',
+        '9007199254740993',
+      ),
       ...same('0.1', '100.0', '1.5e-7', '10000000000000000000000000000000000000000.5'),
       ['"1.10"', '1.10'],
       ['true', 'true'],
@@ -219,7 +227,7 @@ const DECLARED: readonly Group[] = [
     lines: [
       ['"AQID"', '0x010203'],
       ['""', '0x'],
-      ...bad('E_VALUE_BINARY', '"AQ"', '"x y"', '1', 'true'),
+      ...bad('E_VALUE_BINARY', '"AQ"', '"x y"', '1', '1234', 'true'),
     ],
   },
   {
@@ -228,7 +236,7 @@ const DECLARED: readonly Group[] = [
     lines: [
       ['"AxY="', '7.90'],
       ['"/w=="', '-0.01'],
-      ...bad('E_VALUE_BINARY', '"7.90"', '""'),
+      ...bad('E_VALUE_BINARY', '"7.90"', '7.90', '1234', '""'),
       ['"AlQL5AA="', 'E_VALUE_DECIMAL'],
     ],
   },
@@ -284,7 +292,12 @@ const TYPED: readonly Group[] = [
       ['null', null],
     ],
   },
-  { title: 'connect Date', field: connect('int32', 'Date'), type: 'date', lines: [['0', '1970-01-01']] },
+  {
+    title: 'connect Date',
+    field: connect('int32', 'Date'),
+    type: 'date',
+    lines: [['0', '1970-01-01']],
+  },
   {
     title: 'Time',
     field: debezium('int32', 'Time'),
