@@ -80,6 +80,7 @@ describe('a table', () => {
   test.each([
     [{ fields: [{ id: 1, name: 'f', required: true, type: 'double' }] }, 'E_KEY_TYPE'],
     [{ fields: [{ id: 1, name: 'f', required: true, type: 'float' }] }, 'E_KEY_TYPE'],
+    [{ fields: [{ id: 1, name: 'f', required: true, type: 'fixed[2]' }] }, 'E_KEY_TYPE'],
     [{ fields: [{ id: 1, name: 'f', required: false, type: 'long' }] }, 'E_CONFIG_VALUE'],
     [{ identifierFieldIds: [9] }, 'E_CONFIG_VALUE'],
     [

@@ -1,11 +1,11 @@
 import { PipelineError } from '../../model/errors.ts';
 import type { NewTable } from '../catalog/catalog.ts';
 import type { TableMetadata } from './metadata.ts';
-import { highestFieldId, readerProperties } from './schema.ts';
+import { highestFieldId, readerProperties, whyNoKey } from './schema.ts';
 
 /**
  * The first metadata of an unpartitioned v2 table.
- * @throws E_KEY_TYPE for a float key, E_CONFIG_VALUE for a key that is missing, nullable or given twice
+ * @throws E_KEY_TYPE for a key of floats, fixed bytes or nested values, E_CONFIG_VALUE for a key that is missing, nullable or given twice
  */
 export function newMetadata(
   table: NewTable,
@@ -69,13 +69,13 @@ function checkFields(table: NewTable): void {
   }
   for (const fieldId of table.identifierFieldIds) {
     const field = table.fields.find((f) => f.id === fieldId);
-    if (field === undefined || !field.required || typeof field.type !== 'string') {
-      const message = `The key field ${field?.name ?? fieldId} must be a required column of a primitive type`;
+    if (field === undefined || !field.required) {
+      const message = `The key field ${field?.name ?? fieldId} must be a required column`;
       throw new PipelineError('E_CONFIG_VALUE', message, { subject });
     }
-    if (field.type === 'float' || field.type === 'double') {
-      const message = `The key column ${field.name} is ${field.type}, which cannot be compared exactly`;
-      throw new PipelineError('E_KEY_TYPE', message, {
+    const why = whyNoKey(field.type);
+    if (why !== null) {
+      throw new PipelineError('E_KEY_TYPE', `The key column ${JSON.stringify(field.name)} ${why}`, {
         subject: { ...subject, column: field.name },
       });
     }

@@ -105,6 +105,18 @@ export function readerProperties(fields: readonly Field[]): Readonly<Record<stri
   return hasFixed ? { 'read.parquet.vectorization.enabled': 'false' } : {};
 }
 
+/**
+ * Why a column cannot be one that equality deletes compare, or null. A float has two zeros and NaN; other engines
+ * cannot compare a `fixed[N]` that is encoded as {@link readerProperties} says.
+ */
+export function whyNoKey(type: IcebergType): string | null {
+  if (type === 'float' || type === 'double') return `is ${type}, which cannot be compared exactly`;
+  if (typeof type !== 'string') return `is a ${type.type}, which cannot be compared`;
+  return type.startsWith('fixed[')
+    ? `is ${type}, which not every reader can compare; make it binary`
+    : null;
+}
+
 /** The highest field id, nested ones included; 0 without fields. */
 export function highestFieldId(type: IcebergType): number {
   if (typeof type === 'string') return 0;

@@ -281,6 +281,26 @@ describe('no file is left', () => {
     expect(await leftOver()).toEqual([]);
   });
 
+  test('where deletes would compare a type that readers cannot', async () => {
+    const types = [
+      ['double', 'DOUBLE'],
+      ['float', 'FLOAT'],
+      ['fixed[2]', 'BLOB'],
+    ] as const;
+    for (const [type, sqlType] of types) {
+      const write = refused(
+        sql`SELECT CAST(NULL AS ${raw(sqlType)}) AS a`,
+        [column(1, 'a', type)],
+        {
+          kind: 'equality',
+          equalityIds: [1],
+        },
+      );
+      await expect(write).rejects.toMatchObject({ code: 'E_KEY_TYPE' });
+    }
+    expect(await leftOver()).toEqual([]);
+  });
+
   test('where a fixed value has another length', async () => {
     const select = sql`SELECT CAST('abc' AS BLOB) AS a`;
     await expect(refused(select, [column(1, 'a', 'fixed[2]')])).rejects.toMatchObject({

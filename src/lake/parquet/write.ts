@@ -3,7 +3,7 @@ import { assert, PipelineError } from '../../model/errors.ts';
 import { id, join, sql, type Sql } from '../../sql/sql.ts';
 import { ensureFolderOf, localPath, localStore, syncFile } from '../../storage/local.ts';
 import type { DataFile } from '../iceberg/data-file.ts';
-import { canonicalType, sqlType } from '../iceberg/schema.ts';
+import { canonicalType, sqlType, whyNoKey } from '../iceberg/schema.ts';
 import type { ParquetColumn } from './column.ts';
 import { copyFigures, type CopyFigures } from './copy-figures.ts';
 import { measureColumns } from './metrics.ts';
@@ -28,7 +28,8 @@ export interface ParquetFile {
 /**
  * Encodes rows as one Parquet file with Iceberg field ids, durable when the promise resolves. Null, and no file, where
  * there are no rows.
- * @throws E_WAREHOUSE_WRITE, E_NULL_NOT_ALLOWED for a null in a required column; nothing is left behind
+ * @throws E_WAREHOUSE_WRITE, E_MEMORY, E_NULL_NOT_ALLOWED for a null in a required column, E_VALUE_BINARY for a fixed value of
+ * another length, E_KEY_TYPE for a delete by a column that cannot be a key; nothing is left behind
  */
 export async function writeParquet(
   connection: DuckDBConnection,
@@ -38,6 +39,7 @@ export async function writeParquet(
     (file.kind === 'equality') === (file.equalityIds ?? []).length > 0,
     'equality ids belong to equality files',
   );
+  checkKey(file);
   await checkTypes(connection, file);
   await ensureFolderOf(file.path);
   try {
@@ -53,6 +55,18 @@ export async function writeParquet(
   } catch (error) {
     await localStore.remove(file.path).catch(() => {}); // best effort: the first error is the one to tell
     throw error;
+  }
+}
+
+function checkKey(file: ParquetFile): void {
+  for (const fieldId of file.equalityIds ?? []) {
+    const column = file.columns.find((c) => c.fieldId === fieldId);
+    assert(column !== undefined, `${file.path} lacks the field ${fieldId} that it compares`);
+    const why = whyNoKey(column.type);
+    if (why === null) continue;
+    throw new PipelineError('E_KEY_TYPE', `The key column ${JSON.stringify(column.name)} ${why}`, {
+      subject: { column: column.name },
+    });
   }
 }
 
