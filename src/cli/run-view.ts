@@ -37,7 +37,6 @@ export function runView(
   const startMs = clock.now();
   const tables = new Map<string, { rows: number; snapshots: number }>();
   const warnings: string[] = [];
-  const line = liveLine(terminal, clock);
   let events = 0;
   let checkpoints = 0;
   let isStopping = false;
@@ -54,7 +53,7 @@ export function runView(
     ];
     return `${spec.pipeline_id}: ${parts.join(' · ')}${isStopping ? ' · stopping' : ''}`;
   };
-  line.show(() => status(null));
+  const line = liveLine(terminal, clock, () => status(null));
   const take = (news: Progress): void => {
     switch (news.kind) {
       case 'recovered':
@@ -126,11 +125,11 @@ interface LiveLine {
   readonly end: () => void;
 }
 
-function liveLine(terminal: Terminal, clock: Clock): LiveLine {
+function liveLine(terminal: Terminal, clock: Clock, first: () => string): LiveLine {
   if (!terminal.isLive)
     return { show: () => undefined, above: (text) => terminal.say(text), end: () => undefined };
   const over = new AbortController();
-  let status: () => string = () => '';
+  let status = first;
   let turn = 0;
   const draw = (): void => {
     const text = `${SPINNER[turn % SPINNER.length]} ${status()}`;

@@ -1,4 +1,5 @@
-/** Numbers, sizes and times as people read them; always the same, whatever the locale. */
+/** Numbers, sizes, times and paths as people read them; always the same, whatever the locale. */
+import { relative } from 'node:path';
 
 export function number(value: number | bigint): string {
   return value.toLocaleString('en-US');
@@ -51,6 +52,12 @@ export function callName(env: Readonly<Record<string, string | undefined>> = pro
 /** A word of a shell's command line. */
 export function shellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A path as one would type it here: relative, unless that climbs out of the working directory. */
+export function shownPath(path: string): string {
+  const short = relative('.', path);
+  return short === '' || short.startsWith('..') ? path : short;
 }
 
 export const indented = (text: string, margin = '  '): string =>

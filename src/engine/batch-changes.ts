@@ -34,6 +34,7 @@ export async function computeView(
     plan = compute(view, false);
     await db.run(sql`CREATE OR REPLACE TABLE ${id(relation)} AS ${plan.select}`);
   }
+  await markSuspects(db, batch, relation, plan);
   const flags = await countFlags(db, relation);
   let current: Current = { relation, ord: plan.hasOrdinal ? id('ord') : raw('rowid') };
   let rejected: readonly RejectedRow[] = [];
@@ -75,6 +76,20 @@ function rebased(old: SourceView, landed: SourceView): SourceView {
     isOdd: landed.isOdd,
     isOwn: landed.isOwn,
   };
+}
+
+async function markSuspects(
+  db: Database,
+  batch: ChangeBatch,
+  relation: string,
+  plan: Computation,
+): Promise<void> {
+  const suspects = await batch.suspects();
+  if (suspects.length === 0) return;
+  const ord = plan.hasOrdinal ? id('ord') : raw('rowid');
+  await db.run(
+    sql`UPDATE ${id(relation)} SET flag = ${FLAG.odd} WHERE flag IN (${FLAG.good}, ${FLAG.unsure}) AND ${ord} IN (${join(suspects)})`,
+  );
 }
 
 async function countFlags(db: Database, relation: string): Promise<ReadonlyMap<number, number>> {

@@ -1,6 +1,6 @@
 import type { BatchResult } from './batch-work.ts';
 
-/** What became of everything that was read; the sum of the first six is the number of lines. */
+/** What became of everything that was read; all but `bytes` add up to the lines that hold more than blanks. */
 export interface Counters {
   changes: number;
   duplicates: number;

@@ -43,6 +43,8 @@ export interface ChangeBatch {
   recover(error: unknown): Promise<SourceView>;
   /** Reads rows of a view again, exactly; null where none of them is a change of this table. */
   reread(view: SourceView, ordinals: Sql): Promise<SourceView | null>;
+  /** Ordinals of rows that have to be read again, exactly, although nothing in them tells. */
+  suspects(): Promise<readonly number[]>;
   /** Of some rows, those whose before image lacks a column of the view: a relation `(ord)`. */
   withPartBefore(view: SourceView, ordinals: Sql): Promise<Sql>;
   /** Original bytes and places of rows of a table, in feed order. */

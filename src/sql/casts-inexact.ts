@@ -40,11 +40,12 @@ function isInexactDecimal(text: Sql, precision: number, scale: number): Sql {
 const LANDED_REAL = String.raw`-?[0-9]+(?:\.[0-9]+(?:e[-+][0-9]+)?|e[-+][0-9]+)`;
 const NESTED_REAL = String.raw`(?s)^(?:\[|[\[{].*[:,\[])-?[0-9]+(?:\.[0-9]|e[-+])`;
 
+// The reader also takes NaN and Infinity, which are no JSON unless they stand in quotes.
 // The reader prints a double's shortest form: a text in any other form was a string in the feed. The first letter
 // tells most texts from numbers and from nested values.
 function isInexactString(text: Sql): Sql {
   const isShortest = sql`COALESCE(CAST(TRY_CAST(${text} AS DOUBLE) AS VARCHAR) = ${text}, FALSE)`;
   const isReal = sql`CASE WHEN regexp_full_match(${text}, ${LANDED_REAL}) THEN ${isShortest} ELSE FALSE END`;
   const first = sql`ascii(${text})`;
-  return sql`CASE WHEN ${first} < 58 THEN ${isReal} WHEN ${first} = 91 OR ${first} = 123 THEN regexp_matches(${text}, ${NESTED_REAL}) ELSE FALSE END`;
+  return sql`CASE WHEN ${first} < 58 THEN ${isReal} OR ${text} = '-Infinity' WHEN ${first} = 78 OR ${first} = 73 THEN ${text} = 'NaN' OR ${text} = 'Infinity' WHEN ${first} = 91 OR ${first} = 123 THEN regexp_matches(${text}, ${NESTED_REAL}) ELSE FALSE END`;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { PipelineError } from '../model/errors.ts';
 import { AlreadyExistsError, type ObjectStore, type StoreEntry } from './object-store.ts';
@@ -34,14 +34,7 @@ export function localLocation(path: string): string {
 /** Creates the folder that is to hold a file, and its parents, durably. @throws E_WAREHOUSE_WRITE */
 export async function ensureFolderOf(location: string): Promise<void> {
   const folder = dirname(localPath(location));
-  await writing(folder, async () => {
-    const created = await mkdir(folder, { recursive: true });
-    if (created === undefined) return;
-    for (let at = folder; at.length >= dirname(created).length; at = dirname(at)) {
-      await syncPath(at);
-      if (at === dirname(at)) break;
-    }
-  });
+  await writing(folder, () => makeFolder(folder));
 }
 
 /** Makes a file that something else wrote, and its name in its folder, survive a power cut. @throws E_WAREHOUSE_WRITE */
@@ -51,6 +44,19 @@ export async function syncFile(location: string): Promise<void> {
     await syncPath(path);
     await syncPath(dirname(path));
   });
+}
+
+// Level by level: a recursive mkdir tells ENOENT where the file system is read-only.
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
+    if (codeOf(error) !== 'ENOENT' || folder === dirname(folder)) throw error;
+    await makeFolder(dirname(folder));
+    return makeFolder(folder);
+  }
+  await syncPath(dirname(folder));
 }
 
 async function readLocal(path: string): Promise<Uint8Array | null> {

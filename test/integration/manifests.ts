@@ -25,7 +25,11 @@ export async function metadataHoldsTogether(table: IcebergTable): Promise<void> 
     summaryHolds(snapshot);
     parent = snapshot;
   }
-  const live = table.snapshots.at(-1)?.manifests.flatMap((m) => m.entries).filter(isLive) ?? [];
+  const live =
+    table.snapshots
+      .at(-1)
+      ?.manifests.flatMap((m) => m.entries)
+      .filter(isLive) ?? [];
   for (const entry of live) await entryHolds(entry, types);
   expect(table.currentSnapshotId).toBe(parent?.snapshotId ?? null);
   expect(table.lastSequenceNumber).toBe(parent?.sequenceNumber ?? 0);
@@ -47,9 +51,10 @@ function manifestHolds(manifest: Manifest, snapshot: Snapshot): void {
     [manifest.addedFiles, manifest.existingFiles, manifest.deletedFiles],
     `files of ${at}`,
   ).toEqual([added.length, existing.length, deleted.length]);
-  expect([manifest.addedRows, manifest.existingRows, manifest.deletedRows], `rows of ${at}`).toEqual(
-    [rowsIn(added), rowsIn(existing), rowsIn(deleted)],
-  );
+  expect(
+    [manifest.addedRows, manifest.existingRows, manifest.deletedRows],
+    `rows of ${at}`,
+  ).toEqual([rowsIn(added), rowsIn(existing), rowsIn(deleted)]);
   const live = manifest.entries.filter(isLive).map((entry) => entry.sequenceNumber ?? -1);
   expect(manifest.minSequenceNumber, at).toBe(Math.min(manifest.sequenceNumber, ...live));
   expect(manifest.sequenceNumber, at).toBeLessThanOrEqual(snapshot.sequenceNumber);
@@ -97,10 +102,7 @@ function summaryHolds(snapshot: Snapshot): void {
   expect(said, `summary of snapshot ${snapshot.sequenceNumber}`).toEqual(figures);
 }
 
-async function entryHolds(
-  entry: ManifestEntry,
-  types: ReadonlyMap<number, string>,
-): Promise<void> {
+async function entryHolds(entry: ManifestEntry, types: ReadonlyMap<number, string>): Promise<void> {
   const at = entry.filePath;
   expect((await stat(at.replace(/^file:(\/\/)?/, ''))).size, at).toBe(entry.fileSizeInBytes);
   for (const [fieldId, nulls] of Object.entries(entry.nullValueCounts ?? {})) {
@@ -126,7 +128,8 @@ function compareBounds(left: string, right: string, type: string): number {
 }
 
 function boundNumber(bytes: Buffer, type: string): number | bigint {
-  if (type.startsWith('decimal')) return BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
+  if (type.startsWith('decimal'))
+    return BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
   if (type === 'boolean') return bytes.readUInt8();
   // A column that was widened keeps the shorter bounds of its old files.
   if (type === 'float' || type === 'double')

@@ -257,7 +257,8 @@ export function canonicalCell(cell: unknown): string | null {
 
 /** The canonical text of a value of an event: decimals, instants, times and bytes are JSON strings there. */
 export function canonicalEventText(value: string, type: ColumnType): string {
-  if (type === 'float' || type === 'double') return numberText(Number(value));
+  if (type === 'float') return numberText(Math.fround(Number(value)));
+  if (type === 'double') return numberText(Number(value));
   if (type === 'binary' || type.startsWith('fixed')) return Buffer.from(value, 'base64').toString('hex');
   if (!type.startsWith('time')) return value;
   const [, dayText, clock = '', fraction = ''] = /^(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z?$/.exec(value) ?? [];

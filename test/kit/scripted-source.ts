@@ -94,6 +94,7 @@ function batchOf(feed: ScriptedFeed, from: number, to: number, startsSchema: boo
       throw error;
     },
     reread: async () => null,
+    suspects: async () => [],
     withPartBefore: async () => raw('(SELECT NULL::BIGINT AS ord WHERE FALSE)'),
     lines: async (_table, ordinals) => ordinals.map(lineText),
     places: async () => sql`(SELECT ord, ${FILE} AS file, ord + 1 AS line, ord AS byte FROM range(${from}, ${to}) AS r(ord))`,

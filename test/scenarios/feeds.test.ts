@@ -378,7 +378,7 @@ source:
     });
     await made.feed('a.jsonl', [create({ id: 1, v: 'a' })]);
     expect((await made.run()).error).toBeNull();
-    const named = made.notices.map((notice) => notice.path);
+    const named = made.notices.flatMap((notice) => notice.paths);
     expect(named.filter((path) => path === 'source.hostname')).toHaveLength(1);
     expect(named.filter((path) => path === 'checkpoint.state_backend')).toHaveLength(1);
   });

@@ -81,6 +81,8 @@ export interface PipelineCase extends AsyncDisposable {
   columns(name: string): Promise<Readonly<Record<string, string>>>;
   /** In the order of the key. */
   rows(name: string, at?: ScanAt): Promise<readonly TextRow[]>;
+  /** Paths of the data files that a reader opens, in no particular order. */
+  dataFiles(name: string): Promise<readonly string[]>;
   /** Oldest first. */
   snapshots(name: string): Promise<readonly SnapshotSeen[]>;
   eventFiles(): Promise<readonly string[]>;
@@ -214,7 +216,7 @@ const noCounters = (): Counters => ({
   bytes: 0,
 });
 
-type Lake = Pick<PipelineCase, 'tables' | 'table' | 'columns' | 'rows' | 'snapshots'>;
+type Lake = Pick<PipelineCase, 'tables' | 'table' | 'columns' | 'rows' | 'dataFiles' | 'snapshots'>;
 
 function lakeOf(spec: () => PipelineSpec): Lake {
   const catalog = (): ReturnType<typeof hadoopCatalog> =>
@@ -240,6 +242,10 @@ function lakeOf(spec: () => PipelineSpec): Lake {
       return Object.fromEntries(fields.map((f) => [f.name, String(f.type).replaceAll(' ', '')]));
     },
     rows: async (name, at) => await textRows(await table(name), at),
+    async dataFiles(name) {
+      const { dataFiles } = await planScan(await table(name));
+      return dataFiles.map(({ file }) => file.path);
+    },
     async snapshots(name) {
       const { snapshots = [] } = (await table(name)).metadata;
       return [...snapshots]

@@ -197,7 +197,7 @@ class LineWriter {
     const { connector } = this.#plan;
     const common = `"connector":"${connector}","ts_ms":${tsMs},"db":"shop","table":"t"`;
     if (connector === 'mysql') {
-      const file = seq < 12 ? 'binlog.000009' : 'binlog.000010';
+      const file = `binlog.${String(9 + Math.floor(seq / 12)).padStart(6, '0')}`;
       return `{${common},"file":"${file}","pos":${(seq % 12) * 2 - (seq % 2)},"row":${seq % 2},"server_id":7}`;
     }
     if (connector === 'postgresql') return `{${common},"schema":"shop","lsn":${2n ** 53n + BigInt(seq)}}`;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { prepareDemo, type DemoQuery } from '../../demo/demo.ts';
 import type { PipelineSpec } from '../../model/spec.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -11,7 +11,7 @@ import { formatRun, type RunReport } from '../run-report.ts';
 import { feedState, lastCheckpoint, waitingLetters } from '../state.ts';
 import type { Terminal } from '../terminal.ts';
 import { openWarehouse, type Warehouse } from '../warehouse.ts';
-import { bytes, callName, count, indented, number, shellWord } from '../words.ts';
+import { bytes, callName, count, indented, number, shellWord, shownPath } from '../words.ts';
 import { loadNoticed, runLoaded } from './run.ts';
 
 type Letters = Awaited<ReturnType<typeof waitingLetters>>;
@@ -30,7 +30,7 @@ interface Outcome {
 export async function demoCommand(dir: string, terminal: Terminal): Promise<ExitCode> {
   const isAgain = existsSync(join(dir, 'pipeline.yaml'));
   const { pipelinePath, feedPath, queries } = await prepareDemo(dir);
-  const path = relative('.', pipelinePath);
+  const path = shownPath(pipelinePath);
   const loaded = await loadNoticed(path, terminal);
   const { paint } = terminal;
   const tell = async (text: string): Promise<void> => {
@@ -42,7 +42,7 @@ export async function demoCommand(dir: string, terminal: Terminal): Promise<Exit
   );
   const verb = isAgain ? 'found' : 'wrote';
   await tell(
-    `${paint.green('✔')} ${verb} ${path} and a recorded feed, ${relative('.', feedPath)} (${bytes(size)})`,
+    `${paint.green('✔')} ${verb} ${path} and a recorded feed, ${shownPath(feedPath)} (${bytes(size)})`,
   );
   const { report: run, signal } = await runLoaded(path, loaded, terminal);
   await tell(await formatRun({ ...run, next: null }, paint));

@@ -8,7 +8,7 @@ import { pipelineText, PLACEHOLDER } from '../init/pipeline-text.ts';
 import { printObject } from '../print-rows.ts';
 import type { Terminal } from '../terminal.ts';
 import { DEFAULT_PIPELINE } from '../tree/does.ts';
-import { callName, count, indented, shellWord } from '../words.ts';
+import { callName, count, indented, shellWord, shownPath } from '../words.ts';
 
 /** `lakeward init`: a first pipeline file. Never writes over one. */
 export async function initCommand(
@@ -28,7 +28,7 @@ export async function initCommand(
   const feed = from === undefined ? './feed/*.jsonl' : relativePath(folder, from);
   const pipelineId = identifier(basename(folder));
   await create(path, pipelineText({ pipelineId, feed, tables: sample?.tables ?? [PLACEHOLDER] }));
-  const shown = relative('.', path);
+  const shown = shownPath(path);
   const tables = (sample?.tables ?? []).map(({ name, key, columns, changes }) => ({
     table: name,
     primary_key: key,
@@ -86,7 +86,7 @@ async function create(path: string, text: string): Promise<void> {
     if (code === 'EEXIST')
       throw new PipelineError(
         'E_CONFIG_FILE',
-        `${relative('.', path)} is there already, and stays as it is: name another folder`,
+        `${shownPath(path)} is there already, and stays as it is: name another folder`,
         { subject },
       );
     throw new PipelineError('E_STATE_WRITE', `cannot write ${path}`, { subject, cause });

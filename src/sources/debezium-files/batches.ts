@@ -65,6 +65,7 @@ export function makeBatch(
         ordinals,
         view.columns.map((column) => column.name),
       ),
+    suspects: () => landed.suspects(),
     places: () => landed.places(),
     async reread(view, ordinals) {
       const rows = await context.db.rows(sql`SELECT ord FROM ${ordinals} ORDER BY ord`);

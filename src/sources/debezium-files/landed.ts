@@ -8,6 +8,7 @@ import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { ExactLines, type ExactCounts } from './exact.ts';
 import { flatColumns, IS_ODD, readFiles, type Shape } from './landing.ts';
 import { linesOf, type Line } from './lines.ts';
+import { findLongReals } from './long-reals.ts';
 import { spool, type Piece, type Segment } from './segments.ts';
 import type { TableChoice } from './tables.ts';
 
@@ -40,10 +41,14 @@ export class Landed {
   readonly #patches: Sql[] = [];
   readonly counts: ExactCounts = { tombstones: 0, messages: 0, unmapped: 0 };
   readonly rejected: Rejected[] = [];
+  /** By path of the segment; looked for while the engine reads. */
+  readonly #longReals: Promise<readonly (readonly number[])[]>;
   #table: string | null = null;
 
   constructor(options: LandOptions) {
     this.#options = options;
+    this.#longReals = findAll(options.segment.paths);
+    this.#longReals.catch(() => undefined); // told by `suspects`
   }
 
   /** Everything that landed, with `ord`. */
@@ -201,6 +206,27 @@ export class Landed {
     return id(table);
   }
 
+  /** Rows whose line holds a number that the engine's reader may have shortened unseen, ascending. */
+  async suspects(): Promise<readonly number[]> {
+    const { segment } = this.#options;
+    const ordinals: number[] = [];
+    for (const [i, piece] of segment.pieces.entries()) {
+      const offsets = [...((await this.#longReals)[i] ?? [])];
+      if (offsets.length === 0) continue;
+      for (const extent of this.#extents.filter(
+        (e) => e.lineRows === null && isWithin(e.piece, piece),
+      )) {
+        for await (const line of linesOf(extent.piece)) {
+          const from = line.byte - piece.byte;
+          while ((offsets[0] ?? Infinity) < from) offsets.shift();
+          if ((offsets[0] ?? Infinity) <= from + line.bytes.length)
+            ordinals.push(extent.first + line.row);
+        }
+      }
+    }
+    return ordinals;
+  }
+
   /** Original bytes and places of rows, by ordinal. */
   async lines(ordinals: readonly number[]): Promise<readonly Omit<LineText, 'key'>[]> {
     const found: Omit<LineText, 'key'>[] = [];
@@ -303,6 +329,20 @@ export class Landed {
     for (const table of this.#tables)
       await this.#options.db.run(sql`DROP TABLE IF EXISTS ${id(table)}`);
   }
+}
+
+async function findAll(paths: readonly string[]): Promise<readonly (readonly number[])[]> {
+  const found: (readonly number[])[] = [];
+  for (const path of paths) found.push(await findLongReals(path));
+  return found;
+}
+
+function isWithin(part: Piece, whole: Piece): boolean {
+  return (
+    part.file.name === whole.file.name &&
+    part.byte >= whole.byte &&
+    part.byte + part.bytes <= whole.byte + whole.bytes
+  );
 }
 
 async function countRows(piece: Piece): Promise<number> {

@@ -112,6 +112,7 @@ export class ReplayedLines implements Source {
         ...view,
         where: sql`tbl = ${view.table} AND ord IN (SELECT ord FROM ${ordinals})`,
       }),
+      suspects: async () => [],
       withPartBefore: (_, ordinals) => Promise.resolve(ordinals),
       lines: async (table, ordinals) => ordinals.flatMap((ordinal) => textOf(table, ordinal)),
       places: async () => {
