@@ -25,7 +25,7 @@ import {
   type MappingWish,
   type TableChoice,
 } from './sources/debezium-files/tables.ts';
-import { Database } from './sql/database.ts';
+import { Database, THREADS } from './sql/database.ts';
 import { Dedup } from './stages/dedup/stage.ts';
 import { isShared, mappingOf, needsBefore, Targets } from './targets.ts';
 
@@ -43,11 +43,13 @@ export interface SourceContext {
   readonly db: Database;
   readonly choice: TableChoice;
   readonly needsBefore: boolean;
+  /** Whether there are events, which say where each change stood. */
+  readonly wantsPlaces: boolean;
   readonly spoolDir: string;
 }
 
-/** Memory that the engine may take before it spills, in bytes. More made no run faster; this keeps long feeds as small as short ones. */
-const ENGINE_MEMORY_BYTES = 250e6;
+/** Memory that the engine may take before it spills. More made no run faster; this keeps long feeds as small as short ones. */
+const ENGINE_MEMORY_BYTES = 125e6 * Math.max(THREADS, 2);
 const SEGMENT_BYTES = 64 << 20;
 const IN_PLACE_BYTES = 448 << 20;
 
@@ -136,6 +138,7 @@ function makeParts(
     db,
     choice: choiceOf(spec),
     needsBefore: needsBefore(spec, hasEvents),
+    wantsPlaces: hasEvents && spec.processing.schema_mapping !== undefined,
     spoolDir: folders.spool,
     deadLetters,
   };
@@ -178,6 +181,7 @@ export function makeSource(spec: PipelineSpec, context: SourceContext, clock: Cl
     isWatching: source.watch,
     choice: context.choice,
     needsBefore: context.needsBefore,
+    wantsPlaces: context.wantsPlaces,
     hasOneTarget: spec.processing.routes.length === 0,
     spoolDir: context.spoolDir,
     segmentBytes: Math.min(SEGMENT_BYTES, checkpoint.max_bytes ?? SEGMENT_BYTES),

@@ -35,6 +35,7 @@ export async function explainPipeline(spec: PipelineSpec): Promise<readonly Expl
       db,
       choice: choiceOf(spec),
       needsBefore: needsBefore(spec, hasEvents),
+      wantsPlaces: false,
       spoolDir,
     };
     const explained: ExplainedTable[] = [];

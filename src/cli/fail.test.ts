@@ -35,7 +35,9 @@ test('a foreign error is a bug, except where the operating system refused', asyn
   const refused = Object.assign(new Error("EACCES: permission denied, open '/x'"), {
     code: 'EACCES',
   });
-  expect(await fail(refused, recordedTerminal().terminal)).toBe(77);
+  const recorded = recordedTerminal();
+  expect(await fail(refused, recorded.terminal)).toBe(77);
+  expect(recorded.stderr()).toContain('error E_STATE_WRITE');
 });
 
 test('--verbose adds the stack and its causes', async () => {

@@ -57,6 +57,11 @@ test('what was left out, what was published and what waits has a line each', asy
   ]);
 });
 
+test('dead letters are called new only beside old ones', async () => {
+  const fresh = { ...report, tables: [], dead_letters: 2, dead_letters_waiting: 2, next: 'x' };
+  expect((await formatRun(fresh, plain)).split('\n').at(-1)).toBe('  2 dead letters wait: x');
+});
+
 test('a run that found nothing says since when', async () => {
   const idle = { ...report, changes: 0, tables: [], checkpoints: 0 };
   expect(await formatRun(idle, plain)).toBe('✔ shop: nothing new since checkpoint 3');

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { scanAtOf, tablesNamed, unknownTable } from './warehouse.ts';
 
 const refs = [
@@ -30,6 +30,8 @@ test('an unknown table comes with what may be meant', () => {
 });
 
 test('--at takes a snapshot id in all its digits, or a time', () => {
+  vi.stubEnv('TZ', 'America/New_York');
+  onTestFinished(() => void vi.unstubAllEnvs());
   expect(scanAtOf(undefined)).toBe('current');
   expect(scanAtOf('9223372036854775807')).toEqual({ snapshotId: 9223372036854775807n });
   const noon = Date.UTC(2026, 0, 31, 12);

@@ -118,7 +118,9 @@ function textsOf(view: TargetView): Sql {
     ...(source.ordinal === null ? [] : [sql`${source.ordinal} AS ord`]),
     sql`${source.isOdd} AS is_odd`,
     sql`${source.isOwn ?? raw('TRUE')} AS is_own`,
-    ...(unsure.length === 0 ? [] : [sql`${or(unsure)} AS is_unsure`]),
+    ...(unsure.length === 0
+      ? []
+      : [sql`${source.op} = 'u' AND ${source.hasBefore} AND (${or(unsure)}) AS is_unsure`]),
   ];
   const where = source.where === null ? raw('') : sql` WHERE ${source.where}`;
   return sql`SELECT ${join([...meta, ...texts, ...looked])} FROM ${source.from}${where}`;

@@ -181,7 +181,7 @@ function bytes(text: Sql, type: ColumnType): Sql {
     : sql`CASE WHEN octet_length(${value}) = ${Number(size)} THEN ${value} END`;
 }
 
-/** One text for equal values and different ones for different values, free of session settings. */
+/** One text for equal values and different ones for different values, whatever the connection's settings. */
 export function canonical(value: Sql, type: ColumnType): Sql {
   if (type === 'timestamp' || type === 'timestamptz')
     return sql`CAST(epoch_us(${value}) AS VARCHAR)`;

@@ -100,14 +100,14 @@ export function castFloating(text: Sql, type: 'float' | 'double'): TypedCast {
 export function scaledDigits(text: Sql, scale: number, digitsMax: number): Sql {
   return ofNumber(
     text,
-    (n) => sql`CASE WHEN ${n}.digits = '' THEN '0' WHEN ${n}.shift + ${scale} < 0 OR strlen(${n}.digits) + ${n}.shift + ${scale} > ${digitsMax} THEN NULL
-      ELSE ${n}.sign || ${n}.digits || repeat('0', ${n}.shift + ${scale}) END`,
+    (n) => sql`CASE WHEN ${part(n, 'digits')} = '' THEN '0' WHEN ${part(n, 'shift')} + ${scale} < 0 OR strlen(${part(n, 'digits')}) + ${part(n, 'shift')} + ${scale} > ${digitsMax} THEN NULL
+      ELSE ${part(n, 'sign')} || ${part(n, 'digits')} || repeat('0', ${part(n, 'shift')} + ${scale}) END`,
   );
 }
 
 // Zero is left out: no type finds it bad, and only bad texts are asked.
 function isWhole(text: Sql): Sql {
-  return ofNumber(text, (n) => sql`${n}.shift >= 0`);
+  return ofNumber(text, (n) => sql`${part(n, 'shift')} >= 0`);
 }
 
 /**
@@ -116,16 +116,21 @@ function isWhole(text: Sql): Sql {
  */
 function ofNumber(text: Sql, body: (n: Sql) => Sql): Sql {
   const parts = sql`regexp_extract(${text}, ${PARTS}, ['sign', 'whole', 'fraction', 'exponent'])`;
-  const digits = sql`lambda ${NUM}: {'sign': ${NUM}.sign, 'digits': ltrim(${NUM}.whole || ${NUM}.fraction, '0'),
-    'shift': ${exponentOf(NUM)} - strlen(${NUM}.fraction)}`;
-  const trimmed = sql`lambda ${NUM}: {'sign': ${NUM}.sign, 'digits': rtrim(${NUM}.digits, '0'),
-    'shift': ${NUM}.shift + strlen(${NUM}.digits) - strlen(rtrim(${NUM}.digits, '0'))}`;
+  const digits = sql`lambda ${NUM}: {'sign': ${part(NUM, 'sign')}, 'digits': ltrim(${part(NUM, 'whole')} || ${part(NUM, 'fraction')}, '0'),
+    'shift': ${exponentOf(NUM)} - strlen(${part(NUM, 'fraction')})}`;
+  const trimmed = sql`lambda ${NUM}: {'sign': ${part(NUM, 'sign')}, 'digits': rtrim(${part(NUM, 'digits')}, '0'),
+    'shift': ${part(NUM, 'shift')} + strlen(${part(NUM, 'digits')}) - strlen(rtrim(${part(NUM, 'digits')}, '0'))}`;
   const steps = sql`list_transform(list_transform(list_transform([${parts}], ${digits}), ${trimmed}), lambda ${NUM}: ${body(NUM)})`;
   return sql`CASE WHEN regexp_full_match(${text}, ${NUMBER}) THEN ${steps}[1] END`;
 }
 
 // An exponent beyond the integers is as good as the largest one: either way the number fits no type.
 function exponentOf(n: Sql): Sql {
-  const huge = sql`CASE WHEN starts_with(${n}.exponent, '-') THEN -2000000000 ELSE 2000000000 END`;
-  return sql`CASE WHEN ${n}.exponent = '' THEN 0 ELSE CAST(COALESCE(TRY_CAST(${n}.exponent AS INTEGER), ${huge}) AS BIGINT) END`;
+  const huge = sql`CASE WHEN starts_with(${part(n, 'exponent')}, '-') THEN -2000000000 ELSE 2000000000 END`;
+  return sql`CASE WHEN ${part(n, 'exponent')} = '' THEN 0 ELSE CAST(COALESCE(TRY_CAST(${part(n, 'exponent')} AS INTEGER), ${huge}) AS BIGINT) END`;
+}
+
+// Not `n.name`: the engine takes that for a table's column first, and compares all columns for its "did you mean".
+function part(n: Sql, name: string): Sql {
+  return sql`struct_extract(${n}, ${name})`;
 }

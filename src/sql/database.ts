@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api';
 import { PipelineError } from '../model/errors.ts';
 import type { Sql } from './sql.ts';
@@ -13,6 +14,9 @@ export interface DatabaseOptions {
 /** One value of a result: numbers up to 2^53 as number, wider ones as bigint, other types as their text. */
 export type Cell = string | number | bigint | boolean | null;
 export type Row = Record<string, Cell>;
+
+/** More than eight readers of one feed mostly wait for each other. */
+export const THREADS = Math.min(availableParallelism(), 8);
 
 const SESSION = "SET TimeZone = 'UTC'; SET preserve_insertion_order = true";
 
@@ -42,7 +46,7 @@ export class Database implements AsyncDisposable {
   static async open(options: DatabaseOptions = {}): Promise<Database> {
     const settings: Record<string, string> = {
       autoinstall_known_extensions: 'false',
-      threads: String(options.threads ?? 2),
+      threads: String(options.threads ?? THREADS),
     };
     if (options.memoryLimitBytes !== undefined)
       settings['memory_limit'] = `${Math.round(options.memoryLimitBytes / 1e6)}MB`;

@@ -40,6 +40,11 @@ export function join(parts: readonly SqlValue[], separator = ', '): Sql {
   return new Sql(parts.map(literal).join(separator));
 }
 
+/** A path as a literal that the engine's readers take for that one file, whatever letters it holds. */
+export function filePath(name: string): Sql {
+  return sql`${name.replaceAll(/[*?[]/g, '[$&]')}`;
+}
+
 /** An expression with another one put in the place of each of its parts that are, word by word, `part`. */
 export function substitute(expression: Sql, part: Sql, by: Sql): Sql {
   return new Sql(expression.text.replaceAll(part.text, () => by.text));

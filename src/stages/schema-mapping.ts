@@ -10,14 +10,15 @@ import { join, raw, sql, type Sql } from '../sql/sql.ts';
 const current = (view: SourceView, column: SourceColumn): Sql =>
   sql`CASE WHEN ${view.op} = 'd' THEN ${column.before} ELSE ${column.after} END`;
 
-const changed = (
-  view: SourceView,
-  column: SourceColumn,
-): Sql => sql`(${view.op} = 'u' AND (NOT ${view.hasBefore}
-  OR ${column.before} IS DISTINCT FROM ${column.after} OR coalesce(list_contains(${view.absent}, ${column.name}), FALSE)))`;
+/** Of an update: without a before image, and for a column that it lacks, the column counts as changed. */
+function changed(view: SourceView, column: SourceColumn): Sql {
+  const isAbsent = sql`${view.absent} IS NOT NULL AND list_contains(${view.absent}, ${column.name})`;
+  return sql`(NOT ${view.hasBefore} OR ${column.before} IS DISTINCT FROM ${column.after} OR (${isAbsent}))`;
+}
 
-const isUnsure = (view: SourceView, column: SourceColumn): Sql =>
-  sql`(${view.op} = 'u' AND ${view.hasBefore} AND ${column.before} IS NULL AND ${column.after} IS NULL AND ${view.absent} IS NULL)`;
+function isUnsure(view: SourceView, column: SourceColumn): Sql {
+  return sql`(${column.before} IS NULL AND ${column.after} IS NULL AND ${view.absent} IS NULL)`;
+}
 
 /** A table as it is: its columns in order, keyed by its own key. */
 export function mirror(view: SourceView, target: TargetName): TargetView {

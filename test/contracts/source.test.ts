@@ -14,7 +14,12 @@ import { describeSource, FEED, type SourceSubject } from './describe-source.ts';
 describeSource('a script', async () => {
   const db = await Database.open({ threads: 1 });
   const feed = new ScriptedFeed(FEED, { 'shop.a': TABLE });
-  return { db, open: () => new ScriptedSource({ feed, batchLines: () => 4 }), place: (line) => `script:${line + 1}`, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+  return {
+    db,
+    open: () => new ScriptedSource({ feed, batchLines: () => 4 }),
+    place: (line) => `script:${line + 1}`,
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
 });
 
 interface FilesForm {
@@ -30,7 +35,11 @@ const FORMS: Readonly<Record<string, FilesForm>> = {
   'a file of bare envelopes': { files: 1, segmentBytes: 600 },
   'a file of envelopes with their schema': { files: 1, isWrapped: true, segmentBytes: 2000 },
   'a file without a line end at its end': { files: 1, isOpenAtEnd: true, segmentBytes: 600 },
-  'a folder of files that are read where they lie': { files: 3, segmentBytes: 1000, inPlaceBytes: 1000 },
+  'a folder of files that are read where they lie': {
+    files: 3,
+    segmentBytes: 1000,
+    inPlaceBytes: 1000,
+  },
   'a folder of files, many to a batch': { files: 6, segmentBytes: 800, inPlaceBytes: 800 },
   'a compressed file': { files: 1, isGzip: true, segmentBytes: 600 },
   'a folder of compressed files': { files: 2, isGzip: true, segmentBytes: 500 },
@@ -43,13 +52,28 @@ async function filesOf(form: FilesForm): Promise<SourceSubject> {
   const feed = join(dir.path, 'feed');
   await mkdir(feed);
   const perFile = Math.ceil(FEED.length / form.files);
-  const nameOf = (file: number): string => `part-${String(file).padStart(3, '0')}.ndjson${form.isGzip === true ? '.gz' : ''}`;
+  const nameOf = (file: number): string =>
+    `part-${String(file).padStart(3, '0')}.ndjson${form.isGzip === true ? '.gz' : ''}`;
   for (let file = 0; file < form.files; file += 1) {
-    const lines = FEED.slice(file * perFile, (file + 1) * perFile).map((line) => envelopeText(line, form.isWrapped === true ? SCHEMA : undefined));
+    const lines = FEED.slice(file * perFile, (file + 1) * perFile).map((line) =>
+      envelopeText(line, form.isWrapped === true ? SCHEMA : undefined),
+    );
     const text = `${lines.join('\n')}${form.isOpenAtEnd === true ? '' : '\n'}`;
     await writeFile(join(feed, nameOf(file)), form.isGzip === true ? gzipSync(text) : text);
   }
-  const choice = chooseTables({ tables: [{ table: 'shop.a', primary_key: ['id'], ...(form.isWrapped === true ? {} : { columns: { id: { type: 'string' }, v: { type: 'string' } } }) }], mapping: null, mapped: [] });
+  const choice = chooseTables({
+    tables: [
+      {
+        table: 'shop.a',
+        primary_key: ['id'],
+        ...(form.isWrapped === true
+          ? {}
+          : { columns: { id: { type: 'string' }, v: { type: 'string' } } }),
+      },
+    ],
+    mapping: null,
+    mapped: [],
+  });
   return {
     db,
     place: (line) => `${nameOf(Math.floor(line / perFile))}:${(line % perFile) + 1}`,
@@ -61,6 +85,7 @@ async function filesOf(form: FilesForm): Promise<SourceSubject> {
         isWatching: false,
         choice,
         needsBefore: false,
+        wantsPlaces: true,
         hasOneTarget: true,
         spoolDir: join(dir.path, 'spool'),
         segmentBytes: form.segmentBytes,
@@ -76,4 +101,12 @@ async function filesOf(form: FilesForm): Promise<SourceSubject> {
 }
 
 const ROW = ['id', 'v'].map((field) => ({ field, type: 'string', optional: field !== 'id' }));
-const SCHEMA = { type: 'struct', fields: ['before', 'after'].map((field) => ({ field, type: 'struct', optional: true, fields: ROW })) };
+const SCHEMA = {
+  type: 'struct',
+  fields: ['before', 'after'].map((field) => ({
+    field,
+    type: 'struct',
+    optional: true,
+    fields: ROW,
+  })),
+};

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildCli, ended, folderOf, makeFolder, said, type Cli, type Ran } from './cli-process.ts';
@@ -275,6 +275,32 @@ test.each([
   expect(stderr).toContain(message);
 });
 
+test('a query cannot write by having itself explained', async () => {
+  const cwd = await mirrored();
+  const files = json(await cli.run(['catalog', 'files', 'orders', '-o', 'json'], { cwd })) as {
+    path: string;
+  }[];
+  const path = files[0]?.path ?? '';
+  const before = await readFile(path);
+  const copy = `COPY (SELECT 1 AS a FROM orders) TO '${path}' (USE_TMP_FILE false)`;
+  for (const query of [
+    `EXPLAIN ANALYZE ${copy}`,
+    `explain /* */ (analyze, format json) -- x\n${copy}`,
+  ]) {
+    expect(await cli.run(['query', query], { cwd })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('reads only'),
+    });
+  }
+  expect((await readFile(path)).equals(before)).toBe(true);
+  const plan = await cli.run(['query', 'EXPLAIN SELECT count(*) FROM orders'], { cwd });
+  expect(plan).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('│    UNGROUPED_AGGREGATE    │\n'),
+  });
+});
+
 test('query sees every table with SHOW and DESCRIBE', async () => {
   const cwd = shared;
   expect((await cli.run(['query', 'SHOW TABLES', '-o', 'csv'], { cwd })).stdout).toBe(
@@ -405,6 +431,21 @@ test('reconcile exits with 0 when tables equal their feed and with 2 when not', 
       differences: [{ kind: 'different', key: { id: '2' } }],
     },
   ]);
+});
+
+test('explain prints the SQL of each step and writes nothing', async () => {
+  const cwd = await workspace();
+  const explained = json(await cli.run(['explain', '-o', 'json'], { cwd })) as {
+    steps: { name: string; sql: string }[];
+  }[];
+  expect(explained).toMatchObject([{ table: 'shop.orders', target: 'shop.orders' }]);
+  expect(explained[0]?.steps.map(({ sql }) => sql).join('\n')).toMatch(/read_json.*COPY/su);
+  const { code, stdout } = await cli.run(['explain'], { cwd });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^-- shop\.orders → shop\.orders\n-- 1\. /),
+  });
+  expect((await readdir(cwd)).toSorted()).toEqual(['feed.jsonl', 'pipeline.yaml']);
 });
 
 test('a watched feed is locked against a second run, and SIGTERM ends it with 0 after a checkpoint', async () => {

@@ -15,13 +15,16 @@ import type { SparkJudge } from '../kit/judges/spark-judge.ts';
 import { rowsOf, sameRows, type Rows, type WireRows } from '../kit/judges/wire.ts';
 
 export interface Readers {
-  readonly spark: SparkJudge;
+  readonly spark: Pick<SparkJudge, 'sql'>;
   readonly flink: FlinkJudge;
-  readonly duckdb: DuckdbJudge;
+  /** Null: this table is one that DuckDB's extension cannot read. */
+  readonly duckdb: DuckdbJudge | null;
 }
 
 /** Those that read equality deletes; PyIceberg does not. Ends the test where one of them is absent. */
-export async function readersOrSkip(context: TestContext): Promise<Readers> {
+export async function readersOrSkip(
+  context: TestContext,
+): Promise<Readers & { readonly spark: SparkJudge; readonly duckdb: DuckdbJudge }> {
   const [spark, flink, duckdb] = await Promise.all([
     judgeOrSkip('spark', context),
     judgeOrSkip('flink', context),
@@ -74,6 +77,7 @@ export async function everyReaderSeesEach(
   const queries = tables.map(({ table }) => `SELECT * FROM lake.${quotedName(table)}`);
   for (const { table, expected } of tables) {
     await sees(`Lakeward on ${table.name}`, ownRows(table), expected);
+    if (duckdb === null) continue;
     await sees(`DuckDB on ${table.name}`, duckdb.read(folderOf(table)), expected);
   }
   const inSpark = await spark.sql(warehouse, queries);
@@ -103,6 +107,8 @@ export async function sees(
 export interface Version {
   readonly operation: 'append' | 'overwrite' | 'delete' | 'replace';
   readonly rows: Rows;
+  /** The same in the columns of today, where those are others: so Flink shows every version. */
+  readonly inTodaysColumns?: Rows;
 }
 
 /**
@@ -123,21 +129,22 @@ export async function everyReaderTravels(
     ...ids.map((snapshot) => `SELECT * FROM ${name} VERSION AS OF ${snapshot}`),
   ]);
   expect(sorted(sparkKnows?.rows)).toEqual(sorted(known));
-  const duckdbKnows = await duckdb.snapshots(folderOf(table));
-  expect(duckdbKnows.rows.map((row) => row[1])).toEqual(ids);
+  const duckdbKnows = await duckdb?.snapshots(folderOf(table));
+  if (duckdbKnows !== undefined) expect(duckdbKnows.rows.map((row) => row[1])).toEqual(ids);
   const flinkSees = await flink.sql(
     table.warehouse,
     ids.map((snapshot) => `SELECT * FROM ${name} /*+ OPTIONS('snapshot-id'='${snapshot}') */`),
     { mode: 'batch' },
   );
-  for (const [i, { rows }] of versions.entries()) {
+  for (const [i, { rows, inTodaysColumns = rows }] of versions.entries()) {
     const at = `at version ${i + 1}`;
     const snapshot = ids[i] ?? '';
     await sees(`Lakeward ${at}`, ownRows(table, { snapshotId: BigInt(snapshot) }), rows);
     await sees(`Spark ${at}`, sparkSees[i], rows);
+    await sees(`Flink ${at}`, flinkSees[i], inFlink(inTodaysColumns));
+    if (duckdb === null) continue;
     const query = `SELECT * FROM iceberg_scan('${folderOf(table).replaceAll("'", "''")}', snapshot_from_id = ${snapshot})`;
     await sees(`DuckDB ${at}`, duckdb.query(query), rows);
-    await sees(`Flink ${at}`, flinkSees[i], inFlink(rows));
   }
 }
 

@@ -1,6 +1,8 @@
 /** What pipelines make of a table over many checkpoints, in every version of it, as all readers see it. */
 import { expect, test } from 'vitest';
+import { startDuckdbJudge } from '../kit/judges/duckdb-judge.ts';
 import { judgeOrSkip } from '../kit/judges/judge-or-skip.ts';
+import type { SparkJudge } from '../kit/judges/spark-judge.ts';
 import type { Rows } from '../kit/judges/wire.ts';
 import { create, line, remove, update, type SourceBlock } from '../scenarios/envelopes.ts';
 import { pipelineCase, type PipelineCase } from '../scenarios/pipeline-case.ts';
@@ -9,8 +11,11 @@ import {
   everyReaderSees,
   everyReaderTravels,
   folderOf,
+  ownRows,
   ownSnapshots,
+  quotedName,
   readersOrSkip,
+  sees,
   type TableAt,
   type Version,
 } from './readers.ts';
@@ -28,6 +33,15 @@ async function checkpoints(
   }
 }
 let fed = 0;
+
+/** Spark that reads every delete file anew. */
+function withoutCache(spark: SparkJudge): Pick<SparkJudge, 'sql'> {
+  const off = 'SET `spark.sql.iceberg.executor-cache.enabled`=false';
+  return {
+    sql: async (warehouse, statements) =>
+      (await spark.sql(warehouse, [off, ...statements])).slice(1),
+  };
+}
 
 const tableOf = (shop: PipelineCase, namespace: string, name: string): TableAt => ({
   warehouse: shop.path('warehouse'),
@@ -154,7 +168,7 @@ test('each checkpoint is one version: upserts, deletes, moved keys and truncates
   expect(marks).toEqual(['1', '2', '3', '5', '6', '7', '8', '9', '10']);
 });
 
-test('columns that came later and types that grew are the same in every reader, the key’s own type too', async (context) => {
+test('columns that came later and types that grew are the same in every reader', async (context) => {
   const readers = await readersOrSkip(context);
   const pyiceberg = await judgeOrSkip('pyiceberg', context);
   const mirror = (columns: Record<string, string>): object => ({
@@ -175,7 +189,7 @@ test('columns that came later and types that grew are the same in every reader, 
   ]);
   shop.use({
     ...mirror({
-      id: 'long',
+      id: 'int',
       n: 'long',
       d: 'decimal(38,2)',
       f: 'double',
@@ -183,11 +197,10 @@ test('columns that came later and types that grew are the same in every reader, 
     }),
   });
   await checkpoints(shop, [
-    // A key of old files is deleted with the new type, one of the new width only the new type can hold.
     [
       remove('{"id":4}', of),
       create(
-        '{"id":9007199254740993,"n":9223372036854775807,"d":999999999999999999999999999999999999.99,"f":1e300,"late \\"one\\" 😀":"x"}',
+        '{"id":5,"n":9223372036854775807,"d":999999999999999999999999999999999999.99,"f":1e300,"late \\"one\\" 😀":"x"}',
         of,
       ),
     ],
@@ -198,18 +211,13 @@ test('columns that came later and types that grew are the same in every reader, 
   ]);
 
   const table = tableOf(shop, 'shop', 'grows');
+  // What a float was is that very number as a double.
+  const wider: Readonly<Record<string, string>> = { '0.1': '0.10000000149011612' };
   const now: Rows = {
     columns: ['id', 'n', 'd', 'f', 'late "one" 😀'],
     rows: [
-      // What a float was is that very number as a double.
       ['1', '2147483647', '9999999.99', '0.10000000149011612', null],
-      [
-        '9007199254740993',
-        '9223372036854775807',
-        '999999999999999999999999999999999999.99',
-        '1e+300',
-        'x',
-      ],
+      ['5', '9223372036854775807', '999999999999999999999999999999999999.99', '1e+300', 'x'],
       ['-2147483648', '7', null, null, ''],
       ['3', '33', null, null, null],
     ],
@@ -224,12 +232,18 @@ test('columns that came later and types that grew are the same in every reader, 
       ['4', '4', '4.00', '4'],
     ],
   };
+  const shorter = { ...narrow, rows: [...narrow.rows.slice(0, 2), ['4', '44', '4.40', '0.25']] };
+  const inTodaysColumns = ({ rows }: Rows): Rows => ({
+    columns: now.columns,
+    rows: rows.map((cells) => [
+      ...cells.slice(0, 3),
+      wider[cells[3] ?? ''] ?? cells[3] ?? null,
+      null,
+    ]),
+  });
   await everyReaderTravels(readers, table, [
-    { operation: 'append', rows: narrow },
-    {
-      operation: 'overwrite',
-      rows: { ...narrow, rows: [...narrow.rows.slice(0, 2), ['4', '44', '4.40', '0.25']] },
-    },
+    { operation: 'append', rows: narrow, inTodaysColumns: inTodaysColumns(narrow) },
+    { operation: 'overwrite', rows: shorter, inTodaysColumns: inTodaysColumns(shorter) },
     {
       operation: 'overwrite',
       rows: {
@@ -244,7 +258,7 @@ test('columns that came later and types that grew are the same in every reader, 
   await metadataHoldsTogether(inspected);
   expect(inspected.schemas.map((s) => s.fields.map((f) => f.type))).toEqual([
     ['int', 'int', 'decimal(9, 2)', 'float'],
-    ['long', 'long', 'decimal(38, 2)', 'double', 'string'],
+    ['int', 'long', 'decimal(38, 2)', 'double', 'string'],
   ]);
   expect(inspected.snapshots.map((snapshot) => snapshot.schemaId)).toEqual([0, 0, 1, 1]);
   expect(inspected.schema.fields.map((f) => [f.id, f.required])).toEqual([
@@ -256,11 +270,66 @@ test('columns that came later and types that grew are the same in every reader, 
   ]);
 });
 
+// Both judged on tables that Flink alone wrote: DuckDB 1.5.5 fails there just so, and a Spark process shows deleted rows
+// again after it has read a delete file once as the old type.
+test('deletes by a key whose type grew since still delete, but not in DuckDB, nor in Spark’s cache', async (context) => {
+  const { spark, flink } = await readersOrSkip(context);
+  const readers = { spark: withoutCache(spark), flink, duckdb: null };
+  const mirror = (type: string): object => ({
+    source: {
+      tables: [{ table: 'shop.keys', primary_key: ['id'], columns: { id: type, v: 'string' } }],
+    },
+  });
+  const of: SourceBlock = { db: 'shop', table: 'keys' };
+  await using shop = await pipelineCase({ ...mirror('int') });
+  await checkpoints(shop, [
+    [1, 2, 3, 4, -2147483648].map((id) => create({ id, v: 'int' }, of)),
+    [remove({ id: 1 }, of), remove({ id: 2 }, of)],
+  ]);
+  shop.use({ ...mirror('long') });
+  // 2^32 + 3 looks like 3 to who takes the new key for the old type.
+  await checkpoints(shop, [
+    [remove({ id: 4 }, of), remove({ id: 4294967299 }, of), create({ id: 2, v: 'long' }, of)],
+    [create('{"id":9007199254740993,"v":"long"}', of), remove({ id: -2147483648 }, of)],
+  ]);
+  const table = tableOf(shop, 'shop', 'keys');
+  const columns = ['id', 'v'];
+  const all = ['1', '2', '3', '4', '-2147483648'].map((id) => [id, 'int']);
+  await everyReaderTravels(readers, table, [
+    { operation: 'append', rows: { columns, rows: all } },
+    { operation: 'delete', rows: { columns, rows: all.slice(2) } },
+    {
+      operation: 'overwrite',
+      rows: {
+        columns,
+        rows: [
+          ['3', 'int'],
+          ['-2147483648', 'int'],
+          ['2', 'long'],
+        ],
+      },
+    },
+    {
+      operation: 'overwrite',
+      rows: {
+        columns,
+        rows: [
+          ['3', 'int'],
+          ['2', 'long'],
+          ['9007199254740993', 'long'],
+        ],
+      },
+    },
+  ]);
+  await using failing = await startDuckdbJudge();
+  await expect(failing.read(folderOf(table))).rejects.toThrow(/Expected vector of type INT64/);
+});
+
 test('a mapped table is keyed by rid, and names with spaces, quotes, emoji and SQL in them are names in every reader', async (context) => {
   const readers = await readersOrSkip(context);
   const pyiceberg = await judgeOrSkip('pyiceberg', context);
   const namespace = 'lager "Süd" 😀';
-  const odd = `it's; DROP TABLE x -- %20 ü`;
+  const odd = `it's; DROP TABLE x -- ü`;
   const field = 'a.b "c" 😀';
   await using shop = await pipelineCase({
     source: {
@@ -349,4 +418,19 @@ test('a mapped table is keyed by rid, and names with spaces, quotes, emoji and S
     ['select', 'string', false],
     [field, 'string', false],
   ]);
+});
+
+test('a table whose name holds a percent sign is read by all but Flink, which takes it for a format', async (context) => {
+  const { spark, flink, duckdb } = await readersOrSkip(context);
+  const name = '100 %20';
+  await using shop = await pipelineCase({
+    source: { tables: [{ table: `shop.${name}`, primary_key: ['id'], columns: { id: 'int' } }] },
+  });
+  await checkpoints(shop, [[create({ id: 1 }, { db: 'shop', table: name })]]);
+  const table = tableOf(shop, 'shop', name);
+  const rows: Rows = { columns: ['id'], rows: [['1']] };
+  await sees('Lakeward', ownRows(table), rows);
+  await sees('DuckDB', duckdb.read(folderOf(table)), rows);
+  await sees('Spark', spark.read(table.warehouse, quotedName(table)), rows);
+  await expect(flink.read(table.warehouse, quotedName(table))).rejects.toThrow(/Conversion = /);
 });

@@ -43,7 +43,14 @@ function specOf(folder: string): PipelineSpec {
   return resolvePipeline(
     {
       pipeline_id: 'p',
-      source: { source_type: 'debezium_json', path: './feed', tables: ['a', 'b'].map((name) => ({ table: `shop.${name}`, columns: { id: 'string', v: 'string' } })) },
+      source: {
+        source_type: 'debezium_json',
+        path: './feed',
+        tables: ['a', 'b'].map((name) => ({
+          table: `shop.${name}`,
+          columns: { id: 'string', v: 'string' },
+        })),
+      },
       processing: { schema_mapping: { 'shop.a': mapping('a'), 'shop.b': mapping('b') } },
       sink: { event_bus_enabled: true },
     } as Parameters<typeof resolvePipeline>[0],
@@ -65,8 +72,20 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
     async start(plan: CrashPlan, random: Rng, progress): Promise<PipelineParts> {
       const segmentBytes = random.between(1, 900);
       const targets = new Targets(db, spec, true);
-      const stages = [crashing(new Dedup({ db, windowMs: HOUR_MS, stateDir: folders.dedup }), 'stage', AWAITED.stage, plan)];
-      const deadLetters = crashing(newDeadLetters(folders.deadLetters), 'deadLetters', AWAITED.deadLetters, plan);
+      const stages = [
+        crashing(
+          new Dedup({ db, windowMs: HOUR_MS, stateDir: folders.dedup }),
+          'stage',
+          AWAITED.stage,
+          plan,
+        ),
+      ];
+      const deadLetters = crashing(
+        newDeadLetters(folders.deadLetters),
+        'deadLetters',
+        AWAITED.deadLetters,
+        plan,
+      );
       const source = new DebeziumFiles({
         db,
         clock,
@@ -74,6 +93,7 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
         isWatching: false,
         choice: choiceOf(spec),
         needsBefore: true,
+        wantsPlaces: true,
         hasOneTarget: true,
         spoolDir: folders.spool,
         segmentBytes,
@@ -82,18 +102,42 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
         maxNesting: 100,
       });
       const sinks = {
-        tables: new IcebergSink({ db, warehouse: spec.sink.iceberg_warehouse, pipelineId: 'p', clock, describePosition: () => '{}' }),
-        events: new EventSink({ db, pipelineId: 'p', path: events, pendingDir: join(events, '.pending'), listeners: [] }),
+        tables: new IcebergSink({
+          db,
+          warehouse: spec.sink.iceberg_warehouse,
+          pipelineId: 'p',
+          clock,
+          describePosition: () => '{}',
+        }),
+        events: new EventSink({
+          db,
+          pipelineId: 'p',
+          path: events,
+          pendingDir: join(events, '.pending'),
+          listeners: [],
+        }),
       };
       return {
         source: crashingSource(source, plan),
         work: newWork({ db, targets: (view) => targets.of(view), stages, deadLetters }),
         stages,
-        sinks: Object.entries(sinks).map(([name, sink]) => crashing(sink, name, AWAITED.sink, plan)),
-        checkpoints: crashing(new FolderCheckpointStore(folders.checkpoints), 'store', AWAITED.store, plan),
+        sinks: Object.entries(sinks).map(([name, sink]) =>
+          crashing(sink, name, AWAITED.sink, plan),
+        ),
+        checkpoints: crashing(
+          new FolderCheckpointStore(folders.checkpoints),
+          'store',
+          AWAITED.store,
+          plan,
+        ),
         deadLetters,
         clock,
-        schedule: { interval_ms: 0, min_pause_ms: 0, timeout_ms: HOUR_MS, max_bytes: random.between(1, 900) },
+        schedule: {
+          interval_ms: 0,
+          min_pause_ms: 0,
+          timeout_ms: HOUR_MS,
+          max_bytes: random.between(1, 900),
+        },
         progress,
       };
     },
@@ -110,7 +154,9 @@ export async function realWorld(options: RealWorldOptions): Promise<World> {
         expect(marks, `marks of ${name}`).toEqual([...new Set(marks)].toSorted((x, y) => x - y));
         expect(marks.at(-1) ?? 0).toBeLessThanOrEqual(last);
       }
-      expect(await loggedEvents(events)).toEqual(expected.events.map((text, i) => `p-${i + 1} ${text}`));
+      expect(await loggedEvents(events)).toEqual(
+        expected.events.map((text, i) => `p-${i + 1} ${text}`),
+      );
       expect(await readdir(join(events, '.pending')).catch(() => [])).toEqual([]);
       const letters = newDeadLetters(folders.deadLetters);
       await letters.load(last);
@@ -123,19 +169,26 @@ async function writeFeed({ lines, folder, files }: RealWorldOptions): Promise<vo
   await mkdir(join(folder, 'feed'), { recursive: true });
   const perFile = Math.ceil(lines.length / files);
   for (let file = 0; file * perFile < lines.length; file += 1) {
-    const text = lines.slice(file * perFile, (file + 1) * perFile).map((line) => `${envelopeText(line)}\n`);
+    const text = lines
+      .slice(file * perFile, (file + 1) * perFile)
+      .map((line) => `${envelopeText(line)}\n`);
     await writeFile(join(folder, 'feed', `${file}.ndjson`), text.join(''));
   }
 }
 
 /** `<id> <table> <operation> <rid>` of every event of a log, in its order. */
 export async function loggedEvents(folder: string): Promise<readonly string[]> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.ndjson')).toSorted();
+  const names = (await readdir(folder).catch(() => []))
+    .filter((name) => name.endsWith('.ndjson'))
+    .toSorted();
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   return texts
     .flatMap((text) => text.split('\n').filter((line) => line !== ''))
     .map((line) => {
-      const { id, data } = JSON.parse(line) as { id: string; data: { source_table: string; operation: string; instance_rid: string } };
+      const { id, data } = JSON.parse(line) as {
+        id: string;
+        data: { source_table: string; operation: string; instance_rid: string };
+      };
       return `${id} ${data.source_table} ${data.operation} ${data.instance_rid}`;
     });
 }

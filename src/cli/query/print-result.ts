@@ -1,5 +1,5 @@
 /** A query's rows in the form that was asked for; all but tables go out as they come in. */
-import { DuckDBTypeId, type DuckDBResult, type DuckDBType } from '@duckdb/node-api';
+import { DuckDBTypeId, StatementType, type DuckDBResult, type DuckDBType } from '@duckdb/node-api';
 import { jsonText } from '../json-text.ts';
 import { csvCell } from '../print-rows.ts';
 import type { Paint, Terminal } from '../terminal.ts';
@@ -71,9 +71,17 @@ async function printJson(result: DuckDBResult, terminal: Terminal): Promise<numb
 }
 
 async function printTable(result: DuckDBResult, terminal: Terminal): Promise<number> {
+  if (result.statementType === StatementType.EXPLAIN) return await printPlan(result, terminal);
   const { text, rows } = await tableOf(result, terminal.paint);
   await terminal.write(`${text}\n`);
   return rows;
+}
+
+/** A plan is a drawing of several lines. */
+async function printPlan(result: DuckDBResult, terminal: Terminal): Promise<number> {
+  const plans = (await result.getRows()).map((row) => `${String(row[1]).trimEnd()}\n`);
+  await terminal.write(plans.join(''));
+  return plans.length;
 }
 
 export async function tableOf(

@@ -55,22 +55,42 @@ export async function withScratch<T>(work: (db: Database) => Promise<T>): Promis
   }
 }
 
-const READING =
-  /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*(?:select|with|from|values|table|describe|desc|show|summarize|explain|pivot|unpivot)\b/iu;
+const SPACE = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*[\s\S]*?\*/)`;
+const VERBS = 'select|with|from|values|table|describe|desc|show|summarize|pivot|unpivot';
+const READING = new RegExp(String.raw`^(?:${SPACE}|\()*(?:${VERBS})\b`, 'iu');
+const EXPLAIN = new RegExp(
+  String.raw`^${SPACE}*explain\b${SPACE}*(?:analyze\b${SPACE}*)?(?:\([\w\s,]*\)${SPACE}*)?`,
+  'iu',
+);
 
+/** The engine runs what it is asked to explain and analyze, so that has to be a reading statement too. */
 async function prepare(
   connection: DuckDBConnection,
   query: string,
 ): Promise<DuckDBPreparedStatement> {
+  const inner = query.replace(EXPLAIN, '');
+  const statement = await prepareSelect(connection, inner);
+  return inner === query ? statement : await prepareOne(connection, query);
+}
+
+async function prepareSelect(
+  connection: DuckDBConnection,
+  query: string,
+): Promise<DuckDBPreparedStatement> {
   if (!READING.test(query)) throw readsOnly();
-  const statements = await connection.extractStatements(query);
-  if (statements.count !== 1)
-    throw new PipelineError('E_QUERY', `one statement at a time, not ${statements.count}`);
-  const statement = await statements.prepare(0);
-  const { statementType } = statement;
-  if (statementType !== StatementType.SELECT && statementType !== StatementType.EXPLAIN)
-    throw readsOnly();
+  const statement = await prepareOne(connection, query);
+  if (statement.statementType !== StatementType.SELECT) throw readsOnly();
   return statement;
+}
+
+async function prepareOne(
+  connection: DuckDBConnection,
+  query: string,
+): Promise<DuckDBPreparedStatement> {
+  const statements = await connection.extractStatements(query);
+  const { count } = statements;
+  if (count !== 1) throw new PipelineError('E_QUERY', `one statement at a time, not ${count}`);
+  return await statements.prepare(0);
 }
 
 function readsOnly(): PipelineError {

@@ -17,6 +17,7 @@ async function printed(expression: string): Promise<string> {
 
 test.each([
   ['NULL', 'null'],
+  ['NULL::DATE', 'null'],
   ['true', 'true'],
   ['127::TINYINT', '127'],
   ['9223372036854775807::BIGINT', '9223372036854775807'],

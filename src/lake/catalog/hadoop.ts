@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { PipelineError } from '../../model/errors.ts';
 import { AlreadyExistsError, type ObjectStore } from '../../storage/object-store.ts';
-import { formatMetadata, parseMetadata, type TableMetadata } from '../iceberg/metadata.ts';
+import { formatMetadata, type TableMetadata } from '../iceberg/metadata.ts';
 import { newMetadata } from '../iceberg/new-metadata.ts';
 import { tableText, type Catalog, type Table, type TableRef } from './catalog.ts';
 import { checkLocation, checkName } from './names.ts';
+import { parsedMetadata, type ParsedMetadata } from './parsed-metadata.ts';
 
 /*
  * The filesystem catalog (Iceberg spec, Appendix F: file system tables): a table is a folder
@@ -40,44 +41,49 @@ export function hadoopCatalog(options: {
     for (const part of [...ref.namespace.split('.'), ref.name]) checkName(part, ref);
     return `${warehouse}/${ref.namespace.replaceAll('.', '/')}/${ref.name}`;
   };
+  const files: Files = { store, parsed: parsedMetadata() };
   return {
     createTable: async (table) => {
       const location = locate(table);
       const metadata = newMetadata(table, { location, uuid: randomUUID(), nowMs: clock.now() });
-      const { namespace, name } = table;
-      return publish(store, { namespace, name }, metadata, {
-        version: 1,
-        folder: `${location}/metadata`,
-      });
+      const ref = { namespace: table.namespace, name: table.name };
+      return publish(files, ref, metadata, { version: 1, folder: `${location}/metadata` });
     },
-    loadTable: async (ref) => load(store, ref, `${locate(ref)}/metadata`),
+    loadTable: async (ref) => load(files, ref, `${locate(ref)}/metadata`),
     listTables: () => findTables(store, warehouse, []),
     commitMetadata: async (table, metadata) => {
       const folder = `${locate(table.ref)}/metadata`;
       const version = versionOf(table.metadataLocation) + 1;
-      return publish(store, table.ref, metadata, { version, folder });
+      return publish(files, table.ref, metadata, { version, folder });
     },
   };
 }
 
+interface Files {
+  readonly store: ObjectStore;
+  readonly parsed: ParsedMetadata;
+}
+
 async function publish(
-  store: ObjectStore,
+  { store, parsed }: Files,
   ref: TableRef,
   metadata: TableMetadata,
   at: { version: number; folder: string },
 ): Promise<Table> {
   const gzip = metadata.properties?.['write.metadata.compression-codec'] === 'gzip';
   const text = Buffer.from(formatMetadata(metadata));
+  const bytes = gzip ? gzipSync(text) : text;
   const name = `v${at.version}${gzip ? '.gz' : ''}.metadata.json`;
   const path = `${at.folder}/${name}`;
   // A version of another spelling (compressed) is as taken as one of ours.
   if ((await readVersion(store, at.folder, at.version)) !== null) throw conflict(ref, at.version);
   try {
-    await store.createExclusive(path, gzip ? gzipSync(text) : text);
+    await store.createExclusive(path, bytes);
   } catch (error) {
     if (error instanceof AlreadyExistsError) throw conflict(ref, at.version);
     throw error;
   }
+  parsed.remember({ path, bytes }, metadata);
   await writeHint(store, at.folder, at.version, name);
   return { ref, metadata, metadataLocation: path, store };
 }
@@ -99,11 +105,11 @@ async function writeHint(
   }
 }
 
-async function load(store: ObjectStore, ref: TableRef, folder: string): Promise<Table | null> {
+async function load(files: Files, ref: TableRef, folder: string): Promise<Table | null> {
+  const { store, parsed } = files;
   const found = await newestVersion(store, folder);
   if (found === null) return null;
-  const metadata = parseMetadata(textOf(found.bytes, found.path), found.path);
-  return { ref, metadata, metadataLocation: found.path, store };
+  return { ref, metadata: parsed.parse(found), metadataLocation: found.path, store };
 }
 
 async function newestVersion(store: ObjectStore, folder: string): Promise<VersionFile | null> {
@@ -166,15 +172,6 @@ function versionOf(metadataLocation: string): number {
   if (version === undefined)
     throw new PipelineError('E_TABLE_METADATA', `${metadataLocation} has no version number`);
   return Number(version);
-}
-
-function textOf(bytes: Uint8Array, path: string): string {
-  try {
-    const gzipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    return new TextDecoder('utf-8', { fatal: true }).decode(gzipped ? gunzipSync(bytes) : bytes);
-  } catch (cause) {
-    throw new PipelineError('E_TABLE_METADATA', `${path} is damaged`, { cause });
-  }
 }
 
 function conflict(ref: TableRef, version: number): PipelineError {

@@ -93,8 +93,28 @@ export function parseMetadata(text: string, path: string): TableMetadata {
   return result;
 }
 
+/** Metadata as JSON, a line for each part. */
 export function formatMetadata(metadata: TableMetadata): string {
-  return stringify(metadata, undefined, 2) as string;
+  const parts = Object.entries(metadata).filter(([, value]) => value !== undefined);
+  const lines = parts.map(([key, value]) => `${JSON.stringify(key)}: ${partText(value)}`);
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
+function partText(value: unknown): string {
+  if (!Array.isArray(value) || value.length === 0) return String(stringify(value));
+  return `[\n${value.map(elementText).join(',\n')}\n]`;
+}
+
+// Snapshots and log entries never change, and there are thousands of them: each is written out once in its life.
+const elementTexts = new WeakMap<object, string>();
+
+function elementText(element: unknown): string {
+  if (typeof element !== 'object' || element === null) return String(stringify(element));
+  const known = elementTexts.get(element);
+  if (known !== undefined) return known;
+  const text = String(stringify(element));
+  elementTexts.set(element, text);
+  return text;
 }
 
 export function currentSchema(metadata: TableMetadata): Schema {

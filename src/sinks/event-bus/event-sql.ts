@@ -20,7 +20,7 @@ export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): 
   );
   const flags = properties.flatMap((c) => (c.changedField === null ? [] : [id(c.changedField)]));
   const rows = sql`SELECT c.kind, c.ts, c.moved, ${ord} AS ord,
-      to_json(${id('c', rid.field)})::VARCHAR AS rid, to_json(${id('c', rid.oldField ?? rid.field)})::VARCHAR AS old_rid,
+      to_json(${id('c', rid.field)})::VARCHAR AS rid, ${changes.hasMoves ? sql`to_json(${id('c', rid.oldField ?? rid.field)})::VARCHAR AS old_rid,` : raw('')}
       ${join([...values, ...flags])}, p.file, p.line, p.byte
     FROM ${id(changes.relation)} c ${isAligned ? sql`POSITIONAL JOIN ${places} p` : sql`JOIN ${places} p ON p.ord = ${ord}`}
     WHERE c.kind IN (${KIND.create}, ${KIND.update}, ${KIND.delete})`;

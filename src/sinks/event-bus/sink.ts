@@ -9,7 +9,7 @@ import { PipelineError } from '../../model/errors.ts';
 import type { InstanceEvent, EventListener } from '../../model/event.ts';
 import type { Json } from '../../model/json.ts';
 import type { Committed, Mark, Sink, WriteContext } from '../../model/sink.ts';
-import type { Database } from '../../sql/database.ts';
+import { THREADS, type Database } from '../../sql/database.ts';
 import { join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { eventBodies, numbered } from './event-sql.ts';
 
@@ -78,7 +78,7 @@ export class EventSink implements Sink {
     this.#branch ??= await this.#options.db.branch();
     const { one, two } = {
       one: raw(`SET threads = 1; SET disabled_optimizers = 'join_order,build_side_probe_side'`),
-      two: raw(`RESET threads; RESET disabled_optimizers`),
+      two: raw(`SET threads = ${THREADS}; RESET disabled_optimizers`),
     };
     await this.#branch.run(one);
     try {

@@ -1,7 +1,7 @@
 /** Columns of tables whose types nothing but the values tells. */
 import type { Column, ColumnType } from '../../model/types.ts';
 import type { Database } from '../../sql/database.ts';
-import { join, sql } from '../../sql/sql.ts';
+import { filePath, join, sql } from '../../sql/sql.ts';
 import { tableName, type TableChoice } from './tables.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function inferColumns(
   const rows =
     await db.rows(sql`SELECT "source"."db" AS db, "source"."schema" AS schema, "source"."table" AS "table",
       json_group_structure(coalesce("after", "before"))::VARCHAR AS structure
-    FROM read_json([${join(paths)}], format = 'newline_delimited', ignore_errors = true,
+    FROM read_json([${join(paths.map(filePath))}], format = 'newline_delimited', ignore_errors = true,
       columns = {'after': 'JSON', 'before': 'JSON', 'source': ${source}})
     WHERE coalesce("after", "before") IS NOT NULL GROUP BY ALL ORDER BY ALL`);
   const found = new Map<string, readonly Column[]>();

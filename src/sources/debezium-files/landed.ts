@@ -2,13 +2,13 @@
 import type { LineLimits } from '../../codecs/debezium-line.ts';
 import type { Rejected } from '../../model/change.ts';
 import type { LineText } from '../../model/source.ts';
-import { createTextTable } from '../../sql/append.ts';
+import { createNumberTable } from '../../sql/append.ts';
 import type { Database } from '../../sql/database.ts';
-import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+import { filePath, id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { ExactLines, type ExactCounts } from './exact.ts';
 import { flatColumns, IS_ODD, readFiles, type Shape } from './landing.ts';
-import { linesOf, type Line } from './lines.ts';
-import { findLongReals } from './long-reals.ts';
+import { countLinesBefore, linesOf, type Line } from './lines.ts';
+import { scanFile, type Lines, type Scan } from './scan.ts';
 import { spool, type Piece, type Segment } from './segments.ts';
 import type { TableChoice } from './tables.ts';
 
@@ -29,6 +29,8 @@ export interface LandOptions {
   readonly limits: Omit<LineLimits, 'isFileStart'>;
   readonly spoolDir: string;
   readonly schemaId: (schema: string) => string;
+  /** Places of all rows will be asked for. */
+  readonly wantsPlaces: boolean;
 }
 
 /** A stretch so short that reading it line by line is quick. */
@@ -41,14 +43,14 @@ export class Landed {
   readonly #patches: Sql[] = [];
   readonly counts: ExactCounts = { tombstones: 0, messages: 0, unmapped: 0 };
   readonly rejected: Rejected[] = [];
-  /** By path of the segment; looked for while the engine reads. */
-  readonly #longReals: Promise<readonly (readonly number[])[]>;
+  /** By path of the segment; made while the engine reads. */
+  readonly #scans: Promise<readonly Scan[]>;
   #table: string | null = null;
 
   constructor(options: LandOptions) {
     this.#options = options;
-    this.#longReals = findAll(options.segment.paths);
-    this.#longReals.catch(() => undefined); // told by `suspects`
+    this.#scans = scanAll(options.segment.paths, options.wantsPlaces);
+    this.#scans.catch(() => undefined); // told by `suspects`
   }
 
   /** Everything that landed, with `ord`. */
@@ -194,7 +196,7 @@ export class Landed {
           ? raw(`coalesce(json -> '$.payload.before', json -> '$.before')`)
           : raw(`json -> '$.payload.before'`)
         : raw(`json -> '$.before'`);
-      const lacks = sql`SELECT ${extent.first} + n AS ord FROM (SELECT row_number() OVER () - 1 AS n, json FROM read_ndjson_objects(${path ?? ''}))
+      const lacks = sql`SELECT ${extent.first} + n AS ord FROM (SELECT row_number() OVER () - 1 AS n, json FROM read_ndjson_objects(${filePath(path ?? '')}))
         WHERE ${extent.first} + n IN (${rows}) AND NOT coalesce(list_has_all(json_keys(${image}), [${join(names)}]), FALSE)`;
       try {
         await db.run(sql`INSERT INTO ${id(table)} ${path === undefined ? rows : lacks}`);
@@ -211,7 +213,7 @@ export class Landed {
     const { segment } = this.#options;
     const ordinals: number[] = [];
     for (const [i, piece] of segment.pieces.entries()) {
-      const offsets = [...((await this.#longReals)[i] ?? [])];
+      const offsets = [...((await this.#scans)[i]?.longReals ?? [])];
       if (offsets.length === 0) continue;
       for (const extent of this.#extents.filter(
         (e) => e.lineRows === null && isWithin(e.piece, piece),
@@ -258,65 +260,29 @@ export class Landed {
     }
   }
 
-  /** `(ord, file, line, byte)` of every row. */
+  /** `(ord, file, line, byte)` of every row, in their order. */
   async places(): Promise<Sql> {
-    const table = this.#newTable('places');
-    const { db } = this.#options;
-    await db.run(
-      sql`CREATE TABLE ${id(table)} (ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)`,
-    );
-    for (const extent of this.#extents) {
-      if (extent.lineRows === null && (await this.#placesFast(table, extent))) continue;
-      const ordinalOf = ordinalsOf(extent);
-      const rows: string[][] = [];
-      for await (const line of linesOf(extent.piece)) {
-        const ordinal = ordinalOf(line.row);
-        if (ordinal !== null) rows.push([String(ordinal), String(line.line), String(line.byte)]);
-      }
-      const staging = db.name('places');
-      await createTextTable(db, staging, ['ord', 'line', 'byte'], rows);
-      await db.run(sql`INSERT INTO ${id(table)} SELECT ord::BIGINT, ${extent.piece.file.name}, line::BIGINT, byte::BIGINT FROM ${id(staging)};
-        DROP TABLE ${id(staging)}`);
-    }
-    return id(table);
-  }
-
-  // Lengths of lines add up to the piece exactly where no line is blank or padded; then places are sums of lengths.
-  async #placesFast(table: string, extent: Extent): Promise<boolean> {
     const { db, segment } = this.#options;
-    const at = segment.pieces.findIndex(
-      (piece) =>
-        piece === extent.piece ||
-        (piece.byte === extent.piece.byte && piece.file.name === extent.piece.file.name),
-    );
-    const path = segment.paths[at];
-    if (
-      path === undefined ||
-      extent.piece.bytes !== segment.pieces[at]?.bytes ||
-      extent.piece.line === null
-    )
-      return false;
-    const lengths = db.name('lengths');
-    try {
-      await db.run(
-        sql`CREATE TABLE ${id(lengths)} AS SELECT strlen(json) + 1 AS n FROM read_ndjson_objects(${path})`,
+    const parts: Sql[] = [];
+    for (const extent of this.#extents) {
+      const i = segment.pieces.findIndex((piece) => isWithin(extent.piece, piece));
+      const whole = segment.pieces[i];
+      const scan = (await this.#scans)[i];
+      if (whole === undefined || scan === undefined) continue;
+      const lines = scan.lines ?? (await scanFile(segment.paths[i] ?? '', true)).lines;
+      if (lines === null) continue;
+      const table = this.#newTable('places');
+      const { offsets, before } = linesWithin(lines, extent, whole);
+      await createNumberTable(db, table, ['offset', 'before'], [offsets, before]);
+      const line = whole.line ?? (await countLinesBefore(whole));
+      parts.push(sql`SELECT ${extent.first} + rowid AS ord, ${whole.file.name} AS file, ${line} + "before"::BIGINT + 1 AS line,
+        ${whole.byte} + "offset"::BIGINT AS byte FROM ${id(table)}`);
+    }
+    if (parts.length === 0)
+      return raw(
+        '(SELECT NULL::BIGINT AS ord, NULL::VARCHAR AS file, NULL::BIGINT AS line, NULL::BIGINT AS byte WHERE FALSE)',
       );
-    } catch (error) {
-      if (isUnreadable(error)) return false;
-      throw error;
-    }
-    const sum = await db.one(
-      sql`SELECT coalesce(sum(n), 0)::BIGINT AS n, count(*) AS rows FROM ${id(lengths)}`,
-    );
-    const isExact =
-      Number(sum['n']) === extent.piece.bytes + (extent.piece.isOpen ? 1 : 0) &&
-      (extent.rows === Infinity || Number(sum['rows']) === extent.rows);
-    if (isExact) {
-      await db.run(sql`INSERT INTO ${id(table)} SELECT ${extent.first} + rowid, ${extent.piece.file.name}, ${extent.piece.line} + rowid + 1,
-        ${extent.piece.byte} + sum(n) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)::BIGINT - n FROM ${id(lengths)}`);
-    }
-    await db.run(sql`DROP TABLE ${id(lengths)}`);
-    return isExact;
+    return sql`(${join(parts, ' UNION ALL ')})`;
   }
 
   #newTable(prefix: string): string {
@@ -331,10 +297,31 @@ export class Landed {
   }
 }
 
-async function findAll(paths: readonly string[]): Promise<readonly (readonly number[])[]> {
-  const found: (readonly number[])[] = [];
-  for (const path of paths) found.push(await findLongReals(path));
-  return found;
+async function scanAll(paths: readonly string[], wantsLines: boolean): Promise<readonly Scan[]> {
+  const scans: Scan[] = [];
+  for (const path of paths) scans.push(await scanFile(path, wantsLines));
+  return scans;
+}
+
+/** Of the lines of a whole piece, those that became rows of an extent. */
+function linesWithin(lines: Lines, extent: Extent, whole: Piece): Lines {
+  const from = extent.piece.byte - whole.byte;
+  const to = from + extent.piece.bytes;
+  const isAll = extent.piece.byte === whole.byte && extent.piece.bytes === whole.bytes;
+  const first = isAll ? 0 : lines.offsets.findIndex((offset) => offset >= from);
+  const end = isAll ? lines.offsets.length : lines.offsets.findIndex((offset) => offset >= to);
+  const offsets = lines.offsets.subarray(
+    first === -1 ? lines.offsets.length : first,
+    end === -1 ? lines.offsets.length : end,
+  );
+  const before = lines.before
+    .subarray(offsets.byteOffset / 8 - lines.offsets.byteOffset / 8)
+    .subarray(0, offsets.length);
+  if (extent.lineRows === null) return { offsets, before };
+  return {
+    offsets: Float64Array.from(extent.lineRows, (row) => offsets[row] ?? 0),
+    before: Float64Array.from(extent.lineRows, (row) => before[row] ?? 0),
+  };
 }
 
 function isWithin(part: Piece, whole: Piece): boolean {

@@ -7,7 +7,7 @@
  */
 import type { SourceColumn, SourceView } from '../../model/change.ts';
 import type { Column } from '../../model/types.ts';
-import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+import { filePath, id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import type { TableChoice } from './tables.ts';
 
 /** One table as the feed has it now. */
@@ -68,15 +68,37 @@ export function orderOf(connector: string | null, field: (name: string) => Sql):
     }
     case 'postgresql':
       return sql`${field('lsn')}::HUGEINT`;
-    case 'sqlserver':
-      return sql`(TRY_CAST('0x' || replace(${field('change_lsn')}, ':', '') AS HUGEINT) * 1048576 + coalesce(${field('event_serial_no')}, 0))`;
+    case 'sqlserver': {
+      // Three hexadecimal numbers of 32, 32 and 16 bits.
+      const part = (n: number): Sql =>
+        sql`TRY_CAST('0x' || split_part(${field('change_lsn')}, ':', ${n}) AS BIGINT)::HUGEINT`;
+      const lsn = sql`(${part(1)} * 281474976710656 + ${part(2)} * 65536 + ${part(3)})`;
+      return sql`(${lsn} * 1048576 + coalesce(${field('event_serial_no')}, 0))`;
+    }
     default:
       return raw('NULL::HUGEINT');
   }
 }
 
+/**
+ * `SELECT` of the flat shape straight from the files, with `own` BOOLEAN in the place of `tbl` where there is only one table
+ * to tell from others: comparing costs less than naming.
+ */
+export function readOwn(
+  paths: readonly string[],
+  shape: Shape,
+  choice: TableChoice,
+  own: string,
+): Sql {
+  return readWith(paths, shape, sql`${isOwn(own, choice)} AS own`);
+}
+
 /** `SELECT` of the flat shape straight from the files; the strict reader fails on any line that is not one object. */
 export function readFiles(paths: readonly string[], shape: Shape, choice: TableChoice): Sql {
+  return readWith(paths, shape, sql`${tableExpr(choice)} AS tbl`);
+}
+
+function readWith(paths: readonly string[], shape: Shape, table: Sql): Sql {
   const record = [
     ...(shape.isBare ? envelopeFields(shape) : []),
     ...(shape.isWrapped
@@ -89,7 +111,7 @@ export function readFiles(paths: readonly string[], shape: Shape, choice: TableC
     if (!shape.isWrapped) return bare;
     return shape.isBare ? sql`coalesce(${bare}, ${wrapped})` : wrapped;
   };
-  const lines = sql`read_json([${join(paths)}], format = 'newline_delimited', columns = {${raw(record.join(', '))}})`;
+  const lines = sql`read_json([${join(paths.map(filePath))}], format = 'newline_delimited', columns = {${raw(record.join(', '))}})`;
   const inner = sql`SELECT ${part('op')} AS op, ${part('after')} AS "after", ${part('before')} AS "before", ${part('source')} AS "source",
     ${part('ts_ms')} AS ts_ms, ${shape.isWrapped ? raw('hash("schema"::VARCHAR)') : raw('NULL::UBIGINT')} AS schema_hash FROM ${lines}`;
   const source = (name: string): Sql => id('source', name);
@@ -100,7 +122,7 @@ export function readFiles(paths: readonly string[], shape: Shape, choice: TableC
     ),
   ];
   return sql`SELECT op, "after" IS NOT NULL AS has_after, "before" IS NOT NULL AS has_before, coalesce("source"."ts_ms", ts_ms) AS ts,
-    ${tableExpr(choice)} AS tbl, ${orderOf(shape.connector, source)} AS seq, ${originOf(shape.connector, source)} AS origin,
+    ${table}, ${orderOf(shape.connector, source)} AS seq, ${originOf(shape.connector, source)} AS origin,
     schema_hash, NULL::VARCHAR[] AS "absent", ${join(images)} FROM (${inner})`;
 }
 
@@ -110,18 +132,20 @@ export function originOf(connector: string | null, field: (name: string) => Sql)
     : raw('NULL::VARCHAR');
 }
 
-// The concatenation is skipped for the table that most feeds consist of.
+const OWNER = raw(`coalesce(nullif("source"."schema", ''), nullif("source"."db", ''))`);
+const NAME = raw(`nullif("source"."table", '')`);
+
 function tableExpr(choice: TableChoice): Sql {
-  const owner = raw(`coalesce(nullif("source"."schema", ''), nullif("source"."db", ''))`);
-  const name = raw(`nullif("source"."table", '')`);
-  const only = choice.only;
-  if (only === null)
-    return sql`CASE WHEN ${owner} IS NULL THEN ${name} ELSE ${owner} || '.' || ${name} END`;
-  const dot = only.table.indexOf('.');
-  const [ownerText, nameText] = [only.table.slice(0, dot), only.table.slice(dot + 1)];
-  const isOnly = sql`"source"."table" = ${nameText} AND (("source"."db" = ${ownerText} AND "source"."schema" IS NULL) OR "source"."schema" = ${ownerText})`;
-  return sql`CASE WHEN ${isOnly} THEN ${only.table}
-    WHEN ${name} IS NULL THEN ${only.table} WHEN ${owner} IS NULL THEN ${name} ELSE ${owner} || '.' || ${name} END`;
+  const named = sql`CASE WHEN ${OWNER} IS NULL THEN ${NAME} ELSE ${OWNER} || '.' || ${NAME} END`;
+  return choice.only === null ? named : sql`coalesce(${named}, ${choice.only.table})`;
+}
+
+// Cheapest first: most rows of most feeds belong to the one table.
+function isOwn(own: string, choice: TableChoice): Sql {
+  const dot = own.indexOf('.');
+  const [owner, name] = [own.slice(0, Math.max(dot, 0)), own.slice(dot + 1)];
+  const plain = sql`"source"."table" = ${name} AND "source"."db" = ${owner} AND "source"."schema" IS NULL`;
+  return sql`CASE WHEN ${plain} THEN TRUE ELSE coalesce(${tableExpr(choice)} = ${own}, FALSE) END`;
 }
 
 const quoted = (text: string): string => sql`${text}`.text;
@@ -171,15 +195,18 @@ export function flatColumns(shape: Shape): readonly (readonly [string, string])[
 }
 
 /** TRUE where the line is no plain change: it is read again, exactly, and judged there. */
-const IS_ODD = raw(
-  `NOT coalesce((op IN ('c', 'u', 'r') AND has_after) OR (op = 'd' AND has_before) OR op = 't', FALSE) OR tbl IS NULL`,
+const IS_ODD_OP = raw(
+  `NOT (CASE WHEN has_after AND op IN ('c', 'u', 'r') THEN TRUE WHEN has_before AND op = 'd' THEN TRUE ELSE coalesce(op = 't', FALSE) END)`,
 );
+
+/** The same of a landed row, which has to name its table besides. */
+export const IS_ODD = sql`(${IS_ODD_OP} OR tbl IS NULL)`;
 
 export interface ViewOptions {
   readonly from: Sql;
   readonly where: Sql | null;
   readonly hasOrdinal: boolean;
-  /** The relation may hold odd rows and rows of other tables. */
+  /** The relation comes from `readOwn`: it may hold odd rows and rows of other tables. */
   readonly isRaw: boolean;
 }
 
@@ -199,9 +226,9 @@ export function viewOf(table: KnownTable, shape: Shape, options: ViewOptions): S
     table: table.table,
     from: options.from,
     where: options.where,
-    isOwn: options.isRaw ? sql`coalesce(tbl = ${table.table}, FALSE)` : null,
+    isOwn: options.isRaw ? raw('own') : null,
     ordinal: options.hasOrdinal ? raw('ord') : null,
-    isOdd: options.isRaw ? IS_ODD : raw('FALSE'),
+    isOdd: options.isRaw ? IS_ODD_OP : raw('FALSE'),
     op: raw('op'),
     hasBefore: raw('has_before'),
     absent: raw('"absent"'),
@@ -212,5 +239,3 @@ export function viewOf(table: KnownTable, shape: Shape, options: ViewOptions): S
     key: table.key,
   };
 }
-
-export { IS_ODD };

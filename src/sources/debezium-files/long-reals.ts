@@ -2,40 +2,13 @@
  * Numbers of a feed that a double cannot tell from shorter ones, such as 12.3400000000000000001. The engine's reader
  * lands them as the shorter one, so nothing of the landed text gives them away: they are looked for in the bytes.
  */
-import { open } from 'node:fs/promises';
-
-const BLOCK_BYTES = 4 << 20;
-/** A token that crosses the end of a block is seen whole in the next one. */
-const OVERLAP_BYTES = 1024;
 /** A double is told apart by 17 digits; with its point such a number has at least 18 characters. */
 const STRIDE = 17;
 const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 
-/** Offsets in a file, ascending, of numbers with a point that a double's shortest form does not give back. */
-export async function findLongReals(
-  path: string,
-  signal?: AbortSignal,
-): Promise<readonly number[]> {
-  const handle = await open(path);
-  try {
-    const block = Buffer.allocUnsafe(BLOCK_BYTES);
-    const found: number[] = [];
-    for (let at = 0; signal?.aborted !== true;) {
-      const { bytesRead } = await handle.read(block, 0, BLOCK_BYTES, at);
-      for (const offset of longRealsIn(block.subarray(0, bytesRead))) {
-        if (at + offset !== found.at(-1)) found.push(at + offset);
-      }
-      if (bytesRead < BLOCK_BYTES) break;
-      at += bytesRead - OVERLAP_BYTES;
-    }
-    return found;
-  } finally {
-    await handle.close();
-  }
-}
-
+/** Offsets, ascending, of numbers with a point that a double's shortest form does not give back. */
 // Any run of that many characters covers one of every STRIDE positions, so the others need not be looked at.
 export function longRealsIn(bytes: Uint8Array): readonly number[] {
   const found: number[] = [];

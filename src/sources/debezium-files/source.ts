@@ -14,7 +14,7 @@ import {
 } from './files.ts';
 import { inlineView, makeBatch, settle, type BatchContext, type Cut } from './batches.ts';
 import { Landed } from './landed.ts';
-import { readFiles, viewOf, type KnownTable, type Shape } from './landing.ts';
+import { readOwn, viewOf, type KnownTable, type Shape } from './landing.ts';
 import { formatPosition, parsePosition, type FeedPosition, type FileProgress } from './position.ts';
 import { countLinesBefore } from './lines.ts';
 import { inPlace, spool, type Piece, type Segment } from './segments.ts';
@@ -29,6 +29,8 @@ export interface DebeziumFilesOptions {
   readonly choice: TableChoice;
   /** Whether whole before images are wanted, or the key only. */
   readonly needsBefore: boolean;
+  /** Whether places of all rows will be asked for: for events. */
+  readonly wantsPlaces: boolean;
   /** Every table goes to one target, so that its lines are read once however they are read. */
   readonly hasOneTarget: boolean;
   readonly spoolDir: string;
@@ -183,7 +185,7 @@ export class DebeziumFiles implements Source {
     try {
       await landed.adopt();
       const parts = {
-        views: [inlineView(table, shape, readFiles(segment.paths, shape, choice))],
+        views: [inlineView(table, shape, readOwn(segment.paths, shape, choice, table.table))],
         startsSchema,
         warnings,
         from: null,
@@ -205,7 +207,7 @@ export class DebeziumFiles implements Source {
   }
 
   #landing(segment: Segment, shape: Shape): Landed {
-    const { db, choice, maxLineBytes, maxNesting, spoolDir } = this.#options;
+    const { db, choice, maxLineBytes, maxNesting, spoolDir, wantsPlaces } = this.#options;
     return new Landed({
       db,
       segment,
@@ -214,6 +216,7 @@ export class DebeziumFiles implements Source {
       limits: { maxLineBytes, maxNesting },
       spoolDir,
       schemaId: this.#shapes.schemaId,
+      wantsPlaces,
     });
   }
 

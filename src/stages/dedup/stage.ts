@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
-import type { Changes } from '../../model/change.ts';
+import { KIND, type Changes } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
 import type { Stage } from '../../model/stage.ts';
 import type { Database } from '../../sql/database.ts';
-import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+import { filePath, id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 
 export interface DedupOptions {
   readonly db: Database;
@@ -25,7 +25,7 @@ interface Table {
   order: string | null;
   origin: string | null;
   ts: number | null;
-  /** Parquet files `(k0 …, origin, seq, ts)`, one a batch. */
+  /** Parquet files `(k0 …, origin, hi, lo, ts)`, one a batch; `hi` and `lo` are the halves of an order. */
   files: readonly StateFile[];
 }
 
@@ -54,9 +54,15 @@ export class Dedup implements Stage {
       files: [],
     };
     this.#tables.set(key, table);
-    const dropped = (await this.#isRising(changes, table)) ? 0 : await this.#drop(changes, table);
+    if (await this.#isRising(changes, table)) {
+      await this.#remember(changes, table);
+      return { changes, dropped: 0 };
+    }
+    const truncates = changes.truncatedAt === null ? 0 : await this.#dropTruncates(changes, table);
+    const dropped = truncates + (await this.#drop(changes, table));
     await this.#remember(changes, table);
-    return { changes: { ...changes, rows: changes.rows - dropped }, dropped };
+    const truncatedAt = truncates === 0 ? changes.truncatedAt : await this.#lastTruncate(changes);
+    return { changes: { ...changes, rows: changes.rows - dropped, truncatedAt }, dropped };
   }
 
   async saveState(): Promise<Json> {
@@ -110,11 +116,32 @@ export class Dedup implements Stage {
     );
   }
 
+  // A truncate is about all keys, so all changes of the table have to be older. It holds the table's lock in its source,
+  // so that no other change can overtake it.
+  async #dropTruncates(changes: Changes, table: Table): Promise<number> {
+    const rows = sql`SELECT ${changes.ord} AS ord, kind, seq, max(seq) OVER (PARTITION BY origin ORDER BY ${changes.ord}
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before, origin FROM ${id(changes.relation)}`;
+    const prior =
+      table.order === null
+        ? raw('NULL')
+        : sql`CASE WHEN origin IS NOT DISTINCT FROM ${table.origin} THEN ${table.order}::HUGEINT END`;
+    return await this.#options.db
+      .run(sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} IN (
+      SELECT ord FROM (${rows}) WHERE kind = ${KIND.truncate} AND seq <= greatest(before, ${prior}))`);
+  }
+
+  async #lastTruncate(changes: Changes): Promise<number | null> {
+    const { at } = await this.#options.db.one(
+      sql`SELECT max(${changes.ord}) AS at FROM ${id(changes.relation)} WHERE kind = ${KIND.truncate}`,
+    );
+    return typeof at === 'number' ? at : null;
+  }
+
   async #drop(changes: Changes, table: Table): Promise<number> {
     const { db } = this.#options;
     const keys = keysOf(changes);
     const names = join(keys.map((_, i) => id(`k${i}`)));
-    const now = sql`SELECT ${join(keys.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq, ts, ${changes.ord} AS ord FROM ${id(changes.relation)} WHERE kind <> 4`;
+    const now = sql`SELECT ${join(keys.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq, ts, ${changes.ord} AS ord FROM ${id(changes.relation)} WHERE kind <> ${KIND.truncate}`;
     const prior = await this.#prior(table, keys.length);
     const before = (value: string, partition: Sql): Sql =>
       sql`max(${raw(value)}) OVER (PARTITION BY ${partition} ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
@@ -146,7 +173,7 @@ export class Dedup implements Stage {
     const names = join(Array.from({ length: keys }, (_, i) => id(`k${i}`)));
     if (files.length > 0)
       parts.push(
-        sql`SELECT ${names}, origin, seq::HUGEINT AS seq, ts FROM read_parquet([${join(files)}])`,
+        sql`SELECT ${names}, origin, hi::HUGEINT * 18446744073709551616 + lo AS seq, ts FROM read_parquet([${join(files.map(filePath))}])`,
       );
     if (parts.length === 0)
       parts.push(
@@ -173,7 +200,7 @@ export class Dedup implements Stage {
     const within =
       table.ts === null ? raw('TRUE') : sql`coalesce(ts >= ${table.ts - windowMs}, TRUE)`;
     const rows = (fields: readonly string[], where: Sql): Sql =>
-      sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq::DECIMAL(38, 0) AS seq, ts FROM ${id(changes.relation)} WHERE kind <> 4 AND ${within}${where}`;
+      sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, (seq >> 64)::BIGINT AS hi, (seq & 18446744073709551615)::UBIGINT AS lo, ${changes.hasOrder ? raw('CASE WHEN seq IS NULL THEN ts END') : raw('ts')} AS ts FROM ${id(changes.relation)} WHERE kind <> ${KIND.truncate} AND ${within}${where}`;
     const old = changes.columns.flatMap((c) =>
       c.isKey && c.oldField !== null ? [c.oldField] : [],
     );
@@ -183,7 +210,7 @@ export class Dedup implements Stage {
     const name = `${randomUUID()}.parquet`;
     await mkdir(this.#options.stateDir, { recursive: true });
     const written = await db.run(
-      sql`COPY (${all}) TO ${joinPath(this.#options.stateDir, name)} (FORMAT parquet, COMPRESSION snappy)`,
+      sql`COPY (${all}) TO ${joinPath(this.#options.stateDir, name)} (FORMAT parquet, COMPRESSION uncompressed)`,
     );
     table.files = [
       ...table.files,

@@ -1,0 +1,100 @@
+/** One pass over the bytes of a segment, beside the engine's own reading: what its relation does not tell. */
+import { open } from 'node:fs/promises';
+import { longRealsIn } from './long-reals.ts';
+
+export interface Scan {
+  /** Offsets of numbers that the engine's reader may have shortened unseen, ascending. */
+  readonly longReals: readonly number[];
+  /** Of each line that holds more than blanks: offset of its first byte, and line ends before it. Null: not asked for. */
+  readonly lines: Lines | null;
+}
+
+export interface Lines {
+  readonly offsets: Float64Array;
+  readonly before: Float64Array;
+}
+
+const BLOCK_BYTES = 4 << 20;
+/** What precedes a block is kept in front of it, so that a number across its border is seen whole. */
+const KEPT_BYTES = 1024;
+const NEWLINE = 10;
+const SPACE = 32;
+
+export async function scanFile(path: string, wantsLines: boolean): Promise<Scan> {
+  const handle = await open(path);
+  try {
+    const buffer = Buffer.allocUnsafe(KEPT_BYTES + BLOCK_BYTES);
+    const longReals: number[] = [];
+    const lines = wantsLines ? new LineOffsets() : null;
+    let kept = 0;
+    for (let at = 0; ;) {
+      const { bytesRead } = await handle.read(buffer, kept, BLOCK_BYTES, at);
+      if (bytesRead === 0) break;
+      const seen = buffer.subarray(0, kept + bytesRead);
+      for (const offset of longRealsIn(seen)) {
+        const place = at - kept + offset;
+        if (place > (longReals.at(-1) ?? -1)) longReals.push(place);
+      }
+      lines?.take(seen.subarray(kept), at);
+      at += bytesRead;
+      const keep = Math.min(KEPT_BYTES, seen.length);
+      seen.copy(buffer, 0, seen.length - keep);
+      kept = keep;
+    }
+    return { longReals, lines: lines?.end() ?? null };
+  } finally {
+    await handle.close();
+  }
+}
+
+class LineOffsets {
+  #offsets = new Float64Array(1 << 14);
+  #before = new Float64Array(1 << 14);
+  #count = 0;
+  #newlines = 0;
+  /** Where the line at hand begins. */
+  #start = 0;
+  /** The line at hand has shown a byte that is no blank. */
+  #isShown = false;
+
+  take(bytes: Buffer, at: number): void {
+    let from = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+      if (this.#isShown || hasMore(bytes, from, end)) this.#add();
+      this.#newlines += 1;
+      from = end + 1;
+      this.#start = at + from;
+      this.#isShown = false;
+    }
+    this.#isShown ||= hasMore(bytes, from, bytes.length);
+  }
+
+  end(): Lines {
+    if (this.#isShown) this.#add();
+    return {
+      offsets: this.#offsets.subarray(0, this.#count),
+      before: this.#before.subarray(0, this.#count),
+    };
+  }
+
+  #add(): void {
+    if (this.#count === this.#offsets.length) {
+      this.#offsets = doubled(this.#offsets);
+      this.#before = doubled(this.#before);
+    }
+    this.#offsets[this.#count] = this.#start;
+    this.#before[this.#count] = this.#newlines;
+    this.#count += 1;
+  }
+}
+
+function hasMore(bytes: Buffer, from: number, end: number): boolean {
+  for (let i = from; i < end; i += 1) if ((bytes[i] ?? 0) > SPACE) return true;
+  return false;
+}
+
+function doubled(values: Float64Array): Float64Array<ArrayBuffer> {
+  const more = new Float64Array(values.length * 2);
+  more.set(values);
+  return more;
+}
