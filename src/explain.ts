@@ -56,7 +56,7 @@ export async function explainPipeline(spec: PipelineSpec): Promise<readonly Expl
 }
 
 function explainTarget(spec: PipelineSpec, view: TargetView): ExplainedTable {
-  const plan = compute(view, false);
+  const plan = compute(view, 'quick');
   const ord = plan.hasOrdinal ? id('ord') : raw('rowid');
   const changes = changesOf(view, plan, 'changes', ord, {
     rows: 1,
@@ -65,7 +65,9 @@ function explainTarget(spec: PipelineSpec, view: TargetView): ExplainedTable {
   });
   const table = id('accumulated');
   const names = changes.columns.map((column) => column.name);
-  const keys = changes.columns.filter((column) => column.isKey).map((column) => column.name);
+  const keys = changes.columns
+    .filter((column) => column.isKey)
+    .map((column) => column.field.replace('c', 'v'));
   const steps = [
     { name: 'read, map, cast and check', sql: sql`CREATE TABLE changes AS ${plan.select}` },
     {
@@ -76,7 +78,10 @@ function explainTarget(spec: PipelineSpec, view: TargetView): ExplainedTable {
       ? [
           {
             name: 'data file: rows that are there',
-            sql: sql`COPY (${dataRows(table, names)}) TO 'data.parquet'`,
+            sql: sql`COPY (${dataRows(
+              table,
+              names.map((name, i) => sql`${id(`v${i}`)} AS ${id(name)}`),
+            )}) TO 'data.parquet'`,
           },
           {
             name: 'equality deletes: every key that changed',

@@ -18,47 +18,100 @@ export interface RejectedRow extends Rejected {
   readonly ordinal: number;
 }
 
+/**
+ * How each target is best computed, as far as its batches have shown: where many values are not in their usual forms,
+ * the full statement is quicker than reading their lines again.
+ */
+export type Modes = Map<string, 'quick' | 'full'>;
+
+/** Of so many rows, a larger share that is odd lets the full statement be tried. */
+const ODD_ROWS = 500;
+const ODD_SHARE = 0.02;
+
 /** Computes one target of a view. The relation is the caller's to drop. */
 export async function computeView(
   db: Database,
   batch: ChangeBatch,
   view: TargetView,
+  modes: Modes,
 ): Promise<ComputedView> {
-  let plan = compute(view, false);
+  await db.allowColumns(view.columns.length);
+  const key = `${view.source.table}\n${view.target.namespace}.${view.target.table}`;
+  const first = await attempt(db, batch, view, modes.get(key) ?? 'quick');
+  let tried = first;
+  if (!modes.has(key) && first.odd > ODD_ROWS && first.odd > first.rows * ODD_SHARE) {
+    await db.run(sql`DROP TABLE ${id(first.current.relation)}`);
+    tried = await attempt(db, batch, first.view, 'full');
+    modes.set(key, tried.odd * 2 < first.odd ? 'full' : 'quick');
+  }
+  return await finish(db, batch, tried);
+}
+
+interface Attempt {
+  readonly view: TargetView;
+  readonly plan: Computation;
+  readonly current: Current;
+  readonly rows: number;
+  readonly odd: number;
+  readonly foreign: number;
+}
+
+async function attempt(
+  db: Database,
+  batch: ChangeBatch,
+  view: TargetView,
+  mode: 'quick' | 'full',
+): Promise<Attempt> {
+  let plan = compute(view, mode);
   const relation = db.name('changes');
   try {
     await db.run(sql`CREATE OR REPLACE TABLE ${id(relation)} AS ${plan.select}`);
   } catch (error) {
-    const landed: SourceView = await batch.recover(error);
+    const landed = await batch.recover(error);
     view = { ...view, source: rebased(view.source, landed) };
-    plan = compute(view, false);
+    plan = compute(view, mode);
     await db.run(sql`CREATE OR REPLACE TABLE ${id(relation)} AS ${plan.select}`);
   }
   await markSuspects(db, batch, relation, plan);
   const flags = await countFlags(db, relation);
-  let current: Current = { relation, ord: plan.hasOrdinal ? id('ord') : raw('rowid') };
+  const current: Current = { relation, ord: plan.hasOrdinal ? id('ord') : raw('rowid') };
+  const rows = [...flags.values()].reduce((sum, n) => sum + n, 0);
+  const unsure =
+    (flags.get(FLAG.unsure) ?? 0) > 0 ? await markPartBefore(db, batch, view, current) : 0;
+  const odd = (flags.get(FLAG.odd) ?? 0) + unsure;
+  return { view, plan, current, rows, odd, foreign: flags.get(FLAG.foreign) ?? 0 };
+}
+
+async function finish(db: Database, batch: ChangeBatch, tried: Attempt): Promise<ComputedView> {
+  const { view, plan, foreign } = tried;
+  let { current } = tried;
   let rejected: readonly RejectedRow[] = [];
-  let odd = flags.get(FLAG.odd) ?? 0;
-  if ((flags.get(FLAG.unsure) ?? 0) > 0) {
-    const unsure = sql`(SELECT ${current.ord} AS ord FROM ${id(relation)} WHERE flag = ${FLAG.unsure})`;
-    const part = await batch.withPartBefore(view.source, unsure);
-    odd += await db.run(
-      sql`UPDATE ${id(relation)} SET flag = ${FLAG.odd} WHERE flag = ${FLAG.unsure} AND ${current.ord} IN (SELECT ord FROM ${part})`,
-    );
-  }
-  if (odd > 0) {
+  if (tried.odd > 0) {
     const exact = await rereadOdd(db, batch, view, current);
     rejected = exact.rejected;
     current = await merged(db, current, exact.relation, plan);
   }
-  const foreign = flags.get(FLAG.foreign) ?? 0;
   if (foreign > 0)
     await db.run(sql`DELETE FROM ${id(current.relation)} WHERE flag = ${FLAG.foreign}`);
+  const facts = await factsOf(db, current);
   return {
-    changes: changesOf(view, plan, current.relation, current.ord, await factsOf(db, current)),
+    changes: changesOf(view, plan, current.relation, current.ord, facts),
     rejected,
     foreign,
   };
+}
+
+async function markPartBefore(
+  db: Database,
+  batch: ChangeBatch,
+  view: TargetView,
+  { relation, ord }: Current,
+): Promise<number> {
+  const unsure = sql`(SELECT ${ord} AS ord FROM ${id(relation)} WHERE flag = ${FLAG.unsure})`;
+  const part = await batch.withPartBefore(view.source, unsure);
+  return await db.run(
+    sql`UPDATE ${id(relation)} SET flag = ${FLAG.odd} WHERE flag = ${FLAG.unsure} AND ${ord} IN (SELECT ord FROM ${part})`,
+  );
 }
 
 interface Current {
@@ -111,7 +164,7 @@ async function rereadOdd(
   const ordinals = sql`(SELECT ${current.ord} AS ord FROM ${id(current.relation)} WHERE flag = ${FLAG.odd})`;
   const source = await batch.reread(view.source, ordinals);
   if (source === null) return { relation: null, rejected: [] };
-  const plan = compute({ ...view, source: rebased(view.source, source) }, true);
+  const plan = compute({ ...view, source: rebased(view.source, source) }, 'exact');
   const relation = db.name('exact_changes');
   await db.run(sql`CREATE OR REPLACE TABLE ${id(relation)} AS ${plan.select}`);
   const bad = await db.rows(

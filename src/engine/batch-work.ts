@@ -14,7 +14,7 @@ import type { ErrorHandlingSpec, SourceSpec } from '../model/spec.ts';
 import type { Stage } from '../model/stage.ts';
 import type { Database } from '../sql/database.ts';
 import { id, sql } from '../sql/sql.ts';
-import { computeView } from './batch-changes.ts';
+import { computeView, type Modes } from './batch-changes.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
 export interface BatchPolicy
@@ -47,6 +47,7 @@ export interface BatchResult {
 
 export class BatchWork {
   readonly #options: BatchWorkOptions;
+  readonly #modes: Modes = new Map();
 
   constructor(options: BatchWorkOptions) {
     this.#options = options;
@@ -59,7 +60,7 @@ export class BatchWork {
     let foreign = 0;
     for (const view of batch.views) {
       for (const target of await targets(view)) {
-        const computed = await computeView(db, batch, target);
+        const computed = await computeView(db, batch, target, this.#modes);
         foreign += computed.foreign;
         rejected.push(...computed.rejected);
         all.push(await this.#truncated(batch, computed.changes, rejected));
@@ -81,7 +82,7 @@ export class BatchWork {
       changes.push(current);
     }
     const end = await batch.end(verdict.stop?.place);
-    const stop = verdict.stop === null ? null : stopError(verdict.stop);
+    const stop = verdict.stop === null ? batch.stop : stopError(verdict.stop);
     return {
       changes,
       counts: end.counts,

@@ -7,6 +7,7 @@ import {
   type Changes,
   type ChangeColumn,
   type Image,
+  type TargetColumn,
   type TargetView,
 } from '../model/change.ts';
 import type { ErrorCode } from '../model/errors.ts';
@@ -41,10 +42,17 @@ interface Check {
 const UNAVAILABLE = '__debezium_unavailable_value';
 const UNAVAILABLE_BASE64 = Buffer.from(UNAVAILABLE).toString('base64');
 
-/** @param isExact the texts are exact, so that what is bad is bad for good */
-export function compute(view: TargetView, isExact: boolean): Computation {
+/**
+ * `quick`: usual values only, anything else is odd. `full`: every value, over texts that may not be the original ones.
+ * `exact`: every value, over exact texts, so that what is bad is bad for good.
+ */
+export type ComputeMode = 'quick' | 'full' | 'exact';
+
+export function compute(view: TargetView, mode: ComputeMode): Computation {
   const { source } = view;
-  const images = view.columns.map((column, i) => column.cast(id(`t${i}`)));
+  const cast = (column: TargetColumn, text: Sql): Image =>
+    mode === 'quick' ? column.quick(text) : column.cast(text);
+  const images = view.columns.map((column, i) => cast(column, id(`t${i}`)));
   const keys = view.columns.flatMap((column, i) => (column.oldText === null ? [] : [i]));
   const flags = view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)]));
   const moved = movedOf(keys);
@@ -64,7 +72,7 @@ export function compute(view: TargetView, isExact: boolean): Computation {
     ...images.flatMap((image, i) => [sql`${image.value} AS ${id(`c${i}`)}`, id(`t${i}`)]),
     ...keys.map(
       (i) =>
-        sql`CASE WHEN ${moved} THEN ${view.columns[i]?.cast(id(`o${i}`)).value ?? null} END AS ${id(`o${i}`)}`,
+        sql`CASE WHEN ${moved} THEN ${cast(view.columns[i] as TargetColumn, id(`o${i}`)).value} END AS ${id(`o${i}`)}`,
     ),
     ...flags,
   ];
@@ -74,7 +82,7 @@ export function compute(view: TargetView, isExact: boolean): Computation {
     ...images.map((_, i) => id(`c${i}`)),
     ...keys.map((i) => id(`o${i}`)),
     ...flags,
-    ...flagOf(view, images, checksOf(view, images), isExact),
+    ...flagOf(view, images, checksOf(view, images), mode === 'exact'),
   ];
   return {
     select: sql`SELECT ${join(outer)} FROM (SELECT ${join(middle)} FROM (${textsOf(view)}))`,

@@ -1,4 +1,5 @@
 import type { Sql } from '../sql/sql.ts';
+import type { PipelineError } from './errors.ts';
 import type { Place, Position, Rejected, SourceView } from './change.ts';
 
 export interface BatchCounts {
@@ -37,6 +38,8 @@ export interface ChangeBatch {
   readonly views: readonly SourceView[];
   /** True: everything before this batch must be committed first, since a schema changes here. */
   readonly startsSchema: boolean;
+  /** The pipeline has to stop with this, once the batch is committed; null: it goes on. */
+  readonly stop: PipelineError | null;
   /** One human-readable line each. */
   readonly warnings: readonly string[];
   /** After the engine failed to read a view: the same changes as a relation that it can read. @throws the error itself where it is another one */

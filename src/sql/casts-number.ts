@@ -3,7 +3,8 @@ import { join, raw, sql, type Sql } from './sql.ts';
 
 /** JSON's number, leading zeros allowed. */
 const NUMBER = String.raw`-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`;
-const PARTS = String.raw`^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`;
+/** The same, parted, without the zeros that say nothing: those before the whole part and those behind the fraction. */
+const PARTS = String.raw`^(-?)0*([0-9]*?)(?:\.([0-9]*?)0*)?(?:[eE][+]?(-?[0-9]+))?$`;
 
 // Names of lambda parameters: an engine's lambda cannot hide a column of the same name.
 const NUM = raw('__lakeward_number');
@@ -13,22 +14,32 @@ const WHOLE = raw('__lakeward_whole');
 const FAST_DIGITS_MAX = 18;
 
 const DIGITS_MAX = { int: 10, long: 19 } as const;
+const FIRST_BEYOND = { int: '2147483648', long: '9223372036854775808' } as const;
 
 /** `int` and `long`. A whole number in any form of {@link NUMBER} is one: `5.0` is 5, `1e3` is 1000. */
 export function castInteger(text: Sql, type: 'int' | 'long'): TypedCast {
   return {
-    value: ofWhole(text, type, (whole) => whole),
-    code: sql`CASE WHEN ${isWhole(text)} THEN 'E_VALUE_RANGE' ELSE 'E_VALUE_INTEGER' END`,
+    value: ofWhole(text, type, null),
+    code: sql`CASE WHEN ${isBeyond(text, FIRST_BEYOND[type])} THEN 'E_VALUE_RANGE' ELSE 'E_VALUE_INTEGER' END`,
   };
 }
 
-/** `body` over the whole number that the text holds; NULL where it holds none of the type. */
-export function ofWhole(text: Sql, type: 'int' | 'long', body: (whole: Sql) => Sql): Sql {
+/** `body`, or the number itself, over the whole number that the text holds; NULL where it holds none of the type. */
+export function ofWhole(text: Sql, type: 'int' | 'long', body: ((whole: Sql) => Sql) | null): Sql {
   const guess = sql`TRY_CAST(${text} AS ${duckdbType(type)})`;
   const exact = sql`TRY_CAST(${scaledDigits(text, 0, DIGITS_MAX[type])} AS ${duckdbType(type)})`;
-  const other = sql`list_transform([${exact}], lambda ${WHOLE}: ${body(WHOLE)})[1]`;
+  const other = body === null ? exact : sql`list_transform([${exact}], lambda ${WHOLE}: ${body(WHOLE)})[1]`;
   // The engine's own cast also takes 1.5, 0x10, 1_000 and blanks: only what prints as it was read is taken from it.
-  return sql`(CASE WHEN CAST(${guess} AS VARCHAR) = ${text} THEN ${body(guess)} ELSE ${other} END)`;
+  return sql`(CASE WHEN CAST(${guess} AS VARCHAR) = ${text} THEN ${body === null ? guess : body(guess)} ELSE ${other} END)`;
+}
+
+// Of a text that is bad for its type: whether it is a number of that size, whole or not.
+function isBeyond(text: Sql, size: string): Sql {
+  return sql`${isNumber(text)} AND abs(TRY_CAST(${text} AS DOUBLE)) >= ${raw(size)}`;
+}
+
+function isNumber(text: Sql): Sql {
+  return sql`regexp_full_match(${text}, ${NUMBER})`;
 }
 
 export function castDecimal(text: Sql, precision: number, scale: number): TypedCast {
@@ -37,7 +48,7 @@ export function castDecimal(text: Sql, precision: number, scale: number): TypedC
   const whens = branches.map(({ pattern, value }) => sql`WHEN regexp_full_match(${text}, ${pattern}) THEN ${value}`);
   return {
     value: sql`(CASE ${join(whens, ' ')} ELSE ${exact} END)`,
-    code: sql`CASE WHEN regexp_full_match(${text}, ${NUMBER}) THEN 'E_VALUE_DECIMAL' ELSE 'E_VALUE_NUMBER' END`,
+    code: sql`CASE WHEN ${isNumber(text)} THEN 'E_VALUE_DECIMAL' ELSE 'E_VALUE_NUMBER' END`,
   };
 }
 
@@ -45,7 +56,7 @@ export function castDecimal(text: Sql, precision: number, scale: number): TypedC
 export function castCents(text: Sql): TypedCast {
   return {
     value: ofWhole(text, 'long', (cents) => fromUnscaled(cents, 18, 2)),
-    code: sql`CASE WHEN ${isWhole(text)} THEN 'E_VALUE_RANGE' WHEN regexp_full_match(${text}, ${NUMBER}) THEN 'E_VALUE_DECIMAL' ELSE 'E_VALUE_NUMBER' END`,
+    code: sql`CASE WHEN ${isBeyond(text, '1000000000000000000')} THEN 'E_VALUE_RANGE' WHEN ${isNumber(text)} THEN 'E_VALUE_DECIMAL' ELSE 'E_VALUE_NUMBER' END`,
   };
 }
 
@@ -88,46 +99,27 @@ export function castFloating(text: Sql, type: 'float' | 'double'): TypedCast {
   const word = sql`CASE WHEN regexp_full_match(${text}, 'NaN|[+-]?Infinity|-?inf') THEN ${guess} END`;
   const number = sql`CASE WHEN isfinite(${guess}) THEN ${guess} END`;
   return {
-    value: sql`(CASE WHEN regexp_full_match(${text}, ${NUMBER}) THEN ${number} ELSE ${word} END)`,
-    code: sql`CASE WHEN regexp_full_match(${text}, ${NUMBER}) THEN 'E_VALUE_RANGE' ELSE 'E_VALUE_NUMBER' END`,
+    value: sql`(CASE WHEN ${isNumber(text)} THEN ${number} ELSE ${word} END)`,
+    code: sql`CASE WHEN ${isNumber(text)} THEN 'E_VALUE_RANGE' ELSE 'E_VALUE_NUMBER' END`,
   };
 }
 
 /**
- * The digits of `number × 10^scale` as text, which the engine casts without rounding; NULL where the text is no number,
- * where that is not whole, or where it has more than `digitsMax` digits. Slow: for texts that no cheap test knows.
+ * The digits of `number × 10^scale` as text, which the engine casts without rounding; NULL where the text is no number
+ * or that is not whole, or where it has more zeros at its end than fit `digitsMax` digits. Slow: for texts that no
+ * cheap test knows. Written to be small, since every statement carries it for every column.
  */
 export function scaledDigits(text: Sql, scale: number, digitsMax: number): Sql {
-  return ofNumber(
-    text,
-    (n) => sql`CASE WHEN ${part(n, 'digits')} = '' THEN '0' WHEN ${part(n, 'shift')} + ${scale} < 0 OR strlen(${part(n, 'digits')}) + ${part(n, 'shift')} + ${scale} > ${digitsMax} THEN NULL
-      ELSE ${part(n, 'sign')} || ${part(n, 'digits')} || repeat('0', ${part(n, 'shift')} + ${scale}) END`,
-  );
-}
-
-// Zero is left out: no type finds it bad, and only bad texts are asked.
-function isWhole(text: Sql): Sql {
-  return ofNumber(text, (n) => sql`${part(n, 'shift')} >= 0`);
-}
-
-/**
- * `body` over a number's `sign`, its `digits` without zeros at either end, and `shift`: number = digits × 10^shift.
- * NULL where the text is no number. A lambda is SQL's only way to name an intermediate result in an expression.
- */
-function ofNumber(text: Sql, body: (n: Sql) => Sql): Sql {
   const parts = sql`regexp_extract(${text}, ${PARTS}, ['sign', 'whole', 'fraction', 'exponent'])`;
-  const digits = sql`lambda ${NUM}: {'sign': ${part(NUM, 'sign')}, 'digits': ltrim(${part(NUM, 'whole')} || ${part(NUM, 'fraction')}, '0'),
-    'shift': ${exponentOf(NUM)} - strlen(${part(NUM, 'fraction')})}`;
-  const trimmed = sql`lambda ${NUM}: {'sign': ${part(NUM, 'sign')}, 'digits': rtrim(${part(NUM, 'digits')}, '0'),
-    'shift': ${part(NUM, 'shift')} + strlen(${part(NUM, 'digits')}) - strlen(rtrim(${part(NUM, 'digits')}, '0'))}`;
-  const steps = sql`list_transform(list_transform(list_transform([${parts}], ${digits}), ${trimmed}), lambda ${NUM}: ${body(NUM)})`;
-  return sql`CASE WHEN regexp_full_match(${text}, ${NUMBER}) THEN ${steps}[1] END`;
-}
-
-// An exponent beyond the integers is as good as the largest one: either way the number fits no type.
-function exponentOf(n: Sql): Sql {
-  const huge = sql`CASE WHEN starts_with(${part(n, 'exponent')}, '-') THEN -2000000000 ELSE 2000000000 END`;
-  return sql`CASE WHEN ${part(n, 'exponent')} = '' THEN 0 ELSE CAST(COALESCE(TRY_CAST(${part(n, 'exponent')} AS INTEGER), ${huge}) AS BIGINT) END`;
+  const exponent = sql`CASE WHEN ${part(NUM, 'exponent')} = '' THEN 0 ELSE TRY_CAST(${part(NUM, 'exponent')} AS INTEGER) END`;
+  const number = sql`{'sign': ${part(NUM, 'sign')}, 'digits': ${part(NUM, 'whole')} || ${part(NUM, 'fraction')}, 'zeros': ${exponent} - strlen(${part(NUM, 'fraction')}) + ${scale}}`;
+  const digits = part(NUM, 'digits');
+  const zeros = part(NUM, 'zeros');
+  const shifted = sql`CASE WHEN ${digits} = '' THEN '0' WHEN ${zeros} BETWEEN 0 AND ${digitsMax} THEN ${part(NUM, 'sign')} || ${digits} || repeat('0', ${zeros})
+    WHEN ${zeros} < 0 AND rtrim(right(${digits}, -${zeros}), '0') = '' THEN ${part(NUM, 'sign')} || left(${digits}, strlen(${digits}) + ${zeros}) END`;
+  // A lambda is SQL's only way to name an intermediate result within an expression.
+  const steps = sql`list_transform(list_transform([${parts}], lambda ${NUM}: ${number}), lambda ${NUM}: ${shifted})`;
+  return sql`CASE WHEN ${isNumber(text)} THEN ${steps}[1] END`;
 }
 
 // Not `n.name`: the engine takes that for a table's column first, and compares all columns for its "did you mean".

@@ -18,6 +18,8 @@ export type Row = Record<string, Cell>;
 /** More than eight readers of one feed mostly wait for each other. */
 export const THREADS = Math.min(availableParallelism(), 8);
 
+const COLUMN_BYTES = 1.5e6;
+
 const SESSION = "SET TimeZone = 'UTC'; SET preserve_insertion_order = true";
 
 /**
@@ -32,6 +34,7 @@ export class Database implements AsyncDisposable {
   #tail: Promise<unknown> = Promise.resolve();
   #closed = false;
   #names = 0;
+  #memoryBytes = Infinity;
 
   private constructor(
     instance: DuckDBInstance,
@@ -57,7 +60,9 @@ export class Database implements AsyncDisposable {
     const instance = await DuckDBInstance.create(':memory:', settings);
     const connection = await instance.connect();
     await connection.run(SESSION);
-    return new Database(instance, connection);
+    const database = new Database(instance, connection);
+    database.#memoryBytes = options.memoryLimitBytes ?? Infinity;
+    return database;
   }
 
   /**
@@ -78,6 +83,14 @@ export class Database implements AsyncDisposable {
   /** Work on the raw connection, for bulk appends and for format writers, with no statement of others in between. */
   async alone<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return await this.#enqueue(() => work(this.#connection));
+  }
+
+  /** Makes room for relations of so many columns: vectors of all of them are held at once, for each thread and level. */
+  async allowColumns(columns: number): Promise<void> {
+    const bytes = columns * COLUMN_BYTES;
+    if (bytes <= this.#memoryBytes) return;
+    this.#memoryBytes = bytes;
+    await this.#connection.run(`SET memory_limit = '${Math.round(bytes / 1e6)}MB'`);
   }
 
   /** A name for a table that no other call of this database gets. */

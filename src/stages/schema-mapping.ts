@@ -3,6 +3,7 @@ import type { Image, SourceColumn, SourceView, TargetColumn, TargetView } from '
 import type { FieldMapping, SchemaMapping } from '../model/spec.ts';
 import { objectTypeOf, type TargetName } from '../model/target-name.ts';
 import { castText } from '../sql/casts.ts';
+import { quickCents, quickText } from '../sql/casts-quick.ts';
 import { convertText } from '../sql/casts-convert.ts';
 import { join, raw, sql, type Sql } from '../sql/sql.ts';
 
@@ -33,6 +34,7 @@ export function mirror(view: SourceView, target: TargetName): TargetView {
       text: isKey ? current(view, column) : column.after,
       oldText: isKey ? column.before : null,
       cast: (text) => castText(text, column.type, column.from),
+      quick: (text) => quickImage(text, column),
       changed: null,
       isUnsure: null,
     };
@@ -56,7 +58,8 @@ export function mapSchema(
     isKey: true,
     text: current(view, key),
     oldText: key.before,
-    cast: (text) => ridOf(text, key, mapping),
+    cast: (text) => ridOf(castText(text, key.type, key.from), key, mapping),
+    quick: (text) => ridOf(quickImage(text, key), key, mapping),
     changed: null,
     isUnsure: null,
   };
@@ -75,6 +78,7 @@ export function mapSchema(
           : sql`coalesce(${column.after}, ${field.default_value})`,
       oldText: null,
       cast: property(column, field),
+      quick: quickProperty(column, field),
       changed: wantsEvents ? changed(view, column) : null,
       isUnsure: wantsEvents ? isUnsure(view, column) : null,
     };
@@ -94,9 +98,26 @@ function property(column: SourceColumn, field: FieldMapping): (text: Sql) => Ima
   return (text) => convertText(text, conversion, column.type, column.from);
 }
 
+function quickImage(text: Sql, column: SourceColumn): Image {
+  const full = castText(text, column.type, column.from);
+  return { ...full, ...quickText(text, column.type, column.from, full) };
+}
+
+function quickProperty(column: SourceColumn, field: FieldMapping): (text: Sql) => Image {
+  const { type_conversion: conversion } = field;
+  if (conversion === undefined) return (text) => quickImage(text, column);
+  return (text) => {
+    const full = convertText(text, conversion, column.type, column.from);
+    if (conversion === 'to_int') return { ...full, ...quickText(text, 'long', undefined, full) };
+    if (conversion === 'cents_to_dollars') return { ...full, ...quickCents(text) };
+    if (conversion === 'epoch_ms_to_datetime')
+      return { ...full, ...quickText(text, 'timestamptz', 'epoch_ms', full) };
+    return full;
+  };
+}
+
 // The key's text is taken in its type's own form, so that 7 and 007 are one instance where the key is a number.
-function ridOf(text: Sql, key: SourceColumn, mapping: SchemaMapping): Image {
-  const image = castText(text, key.type, key.from);
+function ridOf(image: Image, key: SourceColumn, mapping: SchemaMapping): Image {
   const parts = mapping.rid_template
     .split('{pk}')
     .map((part) => part.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)));

@@ -13,7 +13,10 @@ describeCheckpointStore('memory', async () => {
 
 describeCheckpointStore('a folder', async () => {
   const dir = await tempDir();
-  return { open: () => new FolderCheckpointStore(join(dir.path, 'state', 'checkpoints')), [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+  return {
+    open: () => new FolderCheckpointStore(join(dir.path, 'state', 'checkpoints')),
+    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
+  };
 });
 
 const CHECKPOINT = { mark: { id: 7, position: 'p' }, stages: [], prepared: [], counters: {} };
@@ -31,18 +34,25 @@ test('a checkpoint with one changed character is refused, not read', async () =>
   const [name = ''] = await readdir(dir.path);
   const text = await readFile(join(dir.path, name), 'utf8');
   await writeFile(join(dir.path, name), text.replace('"id":7', '"id":8'));
-  await expect(new FolderCheckpointStore(dir.path).latest()).rejects.toMatchObject({ code: 'E_STATE_DAMAGED' });
+  await expect(new FolderCheckpointStore(dir.path).latest()).rejects.toMatchObject({
+    code: 'E_STATE_DAMAGED',
+  });
 });
 
 test('a checkpoint of a newer version is refused by name', async () => {
   await using dir = await tempDir();
   await writeFile(join(dir.path, '000000000001.json'), '{"version":99,"sha256":""}\n{}\n');
-  await expect(new FolderCheckpointStore(dir.path).latest()).rejects.toMatchObject({ code: 'E_STATE_VERSION' });
+  await expect(new FolderCheckpointStore(dir.path).latest()).rejects.toMatchObject({
+    code: 'E_STATE_VERSION',
+  });
 });
 
 test('a folder that cannot be written is an outage', async () => {
   await using dir = await tempDir();
   const folder = join(dir.path, 'checkpoints');
   await writeFile(folder, 'a file where the folder should be');
-  await expect(new FolderCheckpointStore(folder).save(CHECKPOINT)).rejects.toMatchObject({ code: 'E_STATE_WRITE', kind: 'unavailable' });
+  await expect(new FolderCheckpointStore(folder).save(CHECKPOINT)).rejects.toMatchObject({
+    code: 'E_STATE_WRITE',
+    kind: 'unavailable',
+  });
 });

@@ -14,7 +14,10 @@ const checkpoint = (id: number, position = `position ${id}`): Checkpoint => ({
 });
 
 /** What every checkpoint store has to keep. */
-export function describeCheckpointStore(name: string, make: () => Promise<CheckpointStoreSubject>): void {
+export function describeCheckpointStore(
+  name: string,
+  make: () => Promise<CheckpointStoreSubject>,
+): void {
   const check = (claim: string, body: (subject: CheckpointStoreSubject) => Promise<void>): void =>
     test(claim, async () => {
       await using subject = await make();
@@ -51,12 +54,15 @@ export function describeCheckpointStore(name: string, make: () => Promise<Checkp
       expect((await subject.open().latest())?.mark.position).toBe(position);
     });
 
-    check('what is done to a checkpoint after it was saved does not reach the store', async (subject) => {
-      const counters = { changes: 1 };
-      const store = subject.open();
-      await store.save({ ...checkpoint(1), counters });
-      counters.changes = 2;
-      expect((await store.latest())?.counters).toEqual({ changes: 1 });
-    });
+    check(
+      'what is done to a checkpoint after it was saved does not reach the store',
+      async (subject) => {
+        const counters = { changes: 1 };
+        const store = subject.open();
+        await store.save({ ...checkpoint(1), counters });
+        counters.changes = 2;
+        expect((await store.latest())?.counters).toEqual({ changes: 1 });
+      },
+    );
   });
 }

@@ -10,7 +10,12 @@ import type { Mark, Sink } from '../../src/model/sink.ts';
 import type { Database } from '../../src/sql/database.ts';
 import { newDeadLetters, newWork } from '../kit/batch-work.ts';
 import { FAULTS, faulty } from '../kit/faults.ts';
-import { ScriptedFeed, ScriptedSource, type ScriptedLine, type ScriptedTable } from '../kit/scripted-source.ts';
+import {
+  ScriptedFeed,
+  ScriptedSource,
+  type ScriptedLine,
+  type ScriptedTable,
+} from '../kit/scripted-source.ts';
 import { VirtualClock } from '../kit/virtual-clock.ts';
 
 export const TABLE: ScriptedTable = {
@@ -38,12 +43,24 @@ export interface SinkSubject<V> extends AsyncDisposable {
   readonly breaks?: Readonly<Record<string, () => Promise<() => Promise<void>>>>;
 }
 
-const create = (seq: number, id: string, v: string): ScriptedLine => ({ table: 'shop.a', op: 'c', before: null, after: { id, v }, seq });
+const create = (seq: number, id: string, v: string): ScriptedLine => ({
+  table: 'shop.a',
+  op: 'c',
+  before: null,
+  after: { id, v },
+  seq,
+});
 const FIRST: readonly ScriptedLine[] = [create(1, 'k1', 'a'), create(2, 'k2', 'b')];
 const SECOND: readonly ScriptedLine[] = [
   { table: 'shop.a', op: 'u', before: { id: 'k1', v: 'a' }, after: { id: 'k1', v: 'c' }, seq: 3 },
   { table: 'shop.a', op: 'd', before: { id: 'k2', v: 'b' }, after: null, seq: 4 },
-  { table: 'shop.a', op: 'u', before: { id: 'k1', v: 'c' }, after: { id: 'k3', v: "d'\"\n" }, seq: 5 },
+  {
+    table: 'shop.a',
+    op: 'u',
+    before: { id: 'k1', v: 'c' },
+    after: { id: 'k3', v: 'd\'"\n' },
+    seq: 5,
+  },
 ];
 const THIRD: readonly ScriptedLine[] = [create(6, 'k2', 'e')];
 const ALL = [...FIRST, ...SECOND, ...THIRD];
@@ -87,30 +104,36 @@ export function describeSink<V>(name: string, make: () => Promise<SinkSubject<V>
       expect(await subject.marks()).toEqual([1]);
     });
 
-    check('what one process prepared, the next one commits, from the stored text of it', async (subject) => {
-      const first = subject.open();
-      await write(subject, first, FIRST);
-      const text = JSON.stringify(await first.prepare(mark(1)));
-      const second = subject.open();
-      await second.discard(1);
-      await second.commit(mark(1), JSON.parse(text) as Json);
-      expect(await subject.visible()).toEqual(subject.expected(FIRST));
-      await checkpoint(subject, second, 2, SECOND);
-      expect(await subject.visible()).toEqual(subject.expected([...FIRST, ...SECOND]));
-    });
+    check(
+      'what one process prepared, the next one commits, from the stored text of it',
+      async (subject) => {
+        const first = subject.open();
+        await write(subject, first, FIRST);
+        const text = JSON.stringify(await first.prepare(mark(1)));
+        const second = subject.open();
+        await second.discard(1);
+        await second.commit(mark(1), JSON.parse(text) as Json);
+        expect(await subject.visible()).toEqual(subject.expected(FIRST));
+        await checkpoint(subject, second, 2, SECOND);
+        expect(await subject.visible()).toEqual(subject.expected([...FIRST, ...SECOND]));
+      },
+    );
 
-    check('a mark that the target carries is committed once, whoever commits it again', async (subject) => {
-      const sink = subject.open();
-      await write(subject, sink, FIRST);
-      const prepared = await sink.prepare(mark(1));
-      await sink.commit(mark(1), prepared);
-      await sink.commit(mark(1), prepared);
-      const next = subject.open();
-      await next.discard(1);
-      await next.commit(mark(1), prepared);
-      expect(await subject.visible()).toEqual(subject.expected(FIRST));
-      expect(await subject.marks()).toEqual([1]);
-    });
+    check(
+      'a mark that the target carries is committed once, whoever commits it again',
+      async (subject) => {
+        const sink = subject.open();
+        await write(subject, sink, FIRST);
+        const prepared = await sink.prepare(mark(1));
+        await sink.commit(mark(1), prepared);
+        await sink.commit(mark(1), prepared);
+        const next = subject.open();
+        await next.discard(1);
+        await next.commit(mark(1), prepared);
+        expect(await subject.visible()).toEqual(subject.expected(FIRST));
+        expect(await subject.marks()).toEqual([1]);
+      },
+    );
 
     check('what was written and never prepared is forgotten', async (subject) => {
       const sink = subject.open();
@@ -157,7 +180,11 @@ export function describeSink<V>(name: string, make: () => Promise<SinkSubject<V>
       for (const kind of FAULTS) {
         check(`${method}: ${kind} costs time, not rows`, async (subject) => {
           const nothing = subject.expected([]);
-          const faults = faulty(subject.open(), { method, kind, call: method === 'discard' ? 1 : 2 });
+          const faults = faulty(subject.open(), {
+            method,
+            kind,
+            call: method === 'discard' ? 1 : 2,
+          });
           const pipeline = runAll(subject, faults.part);
           await Promise.race([faults.met, pipeline]);
           for (let turn = 0; turn < 20; turn += 1) await setImmediate();
@@ -171,50 +198,72 @@ export function describeSink<V>(name: string, make: () => Promise<SinkSubject<V>
       }
     }
 
-    check('a target that cannot be written to is an outage: what is visible stays, and nothing is lost', async (subject) => {
-      const sink = subject.open();
-      await checkpoint(subject, sink, 1, FIRST);
-      for (const [what, breakTarget] of Object.entries(subject.breaks ?? {})) {
-        const mend = await breakTarget();
-        await expect(checkpoint(subject, sink, 2, SECOND), what).rejects.toMatchObject({ kind: 'unavailable' });
-        await mend();
-        expect(await subject.visible(), what).toEqual(subject.expected(FIRST));
-        await sink.discard(1);
-      }
-      await checkpoint(subject, sink, 2, SECOND);
-      expect(await subject.visible()).toEqual(subject.expected([...FIRST, ...SECOND]));
-    });
+    check(
+      'a target that cannot be written to is an outage: what is visible stays, and nothing is lost',
+      async (subject) => {
+        const sink = subject.open();
+        await checkpoint(subject, sink, 1, FIRST);
+        for (const [what, breakTarget] of Object.entries(subject.breaks ?? {})) {
+          const mend = await breakTarget();
+          await expect(checkpoint(subject, sink, 2, SECOND), what).rejects.toMatchObject({
+            kind: 'unavailable',
+          });
+          await mend();
+          expect(await subject.visible(), what).toEqual(subject.expected(FIRST));
+          await sink.discard(1);
+        }
+        await checkpoint(subject, sink, 2, SECOND);
+        expect(await subject.visible()).toEqual(subject.expected([...FIRST, ...SECOND]));
+      },
+    );
 
-    check('a target that cannot be written to when it commits takes the same commit later', async (subject) => {
-      const sink = subject.open();
-      await checkpoint(subject, sink, 1, FIRST);
-      await write(subject, sink, SECOND);
-      const prepared = await sink.prepare(mark(2));
-      for (const [what, breakTarget] of Object.entries(subject.breaks ?? {})) {
-        const mend = await breakTarget();
-        const outcome = await sink.commit(mark(2), prepared).then(() => 'committed', (error: unknown) => (error as { kind?: string }).kind);
-        expect(['committed', 'unavailable', 'config'], what).toContain(outcome); // never a fault of ours
-        await mend();
-      }
-      const next = subject.open();
-      await next.discard(2);
-      await next.commit(mark(2), prepared);
-      expect(await subject.visible()).toEqual(subject.expected([...FIRST, ...SECOND]));
-      expect(await subject.marks()).toEqual([1, 2]);
-    });
+    check(
+      'a target that cannot be written to when it commits takes the same commit later',
+      async (subject) => {
+        const sink = subject.open();
+        await checkpoint(subject, sink, 1, FIRST);
+        await write(subject, sink, SECOND);
+        const prepared = await sink.prepare(mark(2));
+        for (const [what, breakTarget] of Object.entries(subject.breaks ?? {})) {
+          const mend = await breakTarget();
+          const outcome = await sink.commit(mark(2), prepared).then(
+            () => 'committed',
+            (error: unknown) => (error as { kind?: string }).kind,
+          );
+          expect(['committed', 'unavailable', 'config'], what).toContain(outcome); // never a fault of ours
+          await mend();
+        }
+        const next = subject.open();
+        await next.discard(2);
+        await next.commit(mark(2), prepared);
+        expect(await subject.visible()).toEqual(subject.expected([...FIRST, ...SECOND]));
+        expect(await subject.marks()).toEqual([1, 2]);
+      },
+    );
   });
 }
 
-async function checkpoint<V>(subject: SinkSubject<V>, sink: Sink, id: number, lines: readonly ScriptedLine[]): Promise<void> {
+async function checkpoint<V>(
+  subject: SinkSubject<V>,
+  sink: Sink,
+  id: number,
+  lines: readonly ScriptedLine[],
+): Promise<void> {
   await write(subject, sink, lines);
   await sink.commit(mark(id), await sink.prepare(mark(id)));
 }
 
-const work = <V>({ db, target }: SinkSubject<V>): BatchWork => newWork({ db, targets: async (view) => [target(view)] });
+const work = <V>({ db, target }: SinkSubject<V>): BatchWork =>
+  newWork({ db, targets: async (view) => [target(view)] });
 
-const feedOf = (lines: readonly ScriptedLine[]): ScriptedFeed => new ScriptedFeed(lines, { 'shop.a': TABLE });
+const feedOf = (lines: readonly ScriptedLine[]): ScriptedFeed =>
+  new ScriptedFeed(lines, { 'shop.a': TABLE });
 
-async function write<V>(subject: SinkSubject<V>, sink: Sink, lines: readonly ScriptedLine[]): Promise<void> {
+async function write<V>(
+  subject: SinkSubject<V>,
+  sink: Sink,
+  lines: readonly ScriptedLine[],
+): Promise<void> {
   const batches = work(subject);
   const source = new ScriptedSource({ feed: feedOf(lines), batchLines: () => lines.length });
   for await (const batch of source.read(null, new AbortController().signal)) {
@@ -240,5 +289,9 @@ async function runAll<V>(subject: SinkSubject<V>, sink: Sink): Promise<RunSummar
       if (news.kind === 'retry') void setImmediate().then(() => clock.advance(news.delayMs));
     },
   };
-  return await supervise(parts, { max_retries: 3, retry_interval_ms: 1000 }, new AbortController().signal);
+  return await supervise(
+    parts,
+    { max_retries: 3, retry_interval_ms: 1000 },
+    new AbortController().signal,
+  );
 }

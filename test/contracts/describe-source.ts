@@ -17,7 +17,10 @@ export interface SourceSubject extends AsyncDisposable {
 }
 
 const change = (seq: number): ScriptedLine => {
-  const [op, before, after] = seq % 3 === 0 ? (['d', { id: 'k2', v: 'x' }, null] as const) : (['c', null, { id: `k${seq % 3}`, v: `v${seq}` }] as const);
+  const [op, before, after] =
+    seq % 3 === 0
+      ? (['d', { id: 'k2', v: 'x' }, null] as const)
+      : (['c', null, { id: `k${seq % 3}`, v: `v${seq}` }] as const);
   return { table: 'shop.a', op, before, after, seq };
 };
 const TARGET = { namespace: 'shop', table: 'a' };
@@ -25,7 +28,9 @@ const LINES = 12;
 const BAD = [2, 8];
 
 /** The feed that every subject has to offer, cut into several batches: two of its lines are bad. */
-export const FEED: readonly ScriptedLine[] = Array.from({ length: LINES }, (_, i) => (BAD.includes(i) ? { bad: 'E_LINE_JSON' as const } : change(i + 1)));
+export const FEED: readonly ScriptedLine[] = Array.from({ length: LINES }, (_, i) =>
+  BAD.includes(i) ? { bad: 'E_LINE_JSON' as const } : change(i + 1),
+);
 
 /** What is read of one batch. */
 interface Read {
@@ -37,8 +42,15 @@ interface Read {
   readonly position: string;
 }
 
-const EXPECTED = FEED.flatMap((line) => ('bad' in line ? [] : [`${line.op === 'd' ? 3 : 1} ${(line.after ?? line.before)?.['id']} ${line.after?.['v'] ?? null}`]));
-const goodPlaces = (subject: SourceSubject): readonly string[] => FEED.flatMap((line, i) => ('bad' in line ? [] : [subject.place(i)]));
+const EXPECTED = FEED.flatMap((line) =>
+  'bad' in line
+    ? []
+    : [
+        `${line.op === 'd' ? 3 : 1} ${(line.after ?? line.before)?.['id']} ${line.after?.['v'] ?? null}`,
+      ],
+);
+const goodPlaces = (subject: SourceSubject): readonly string[] =>
+  FEED.flatMap((line, i) => ('bad' in line ? [] : [subject.place(i)]));
 
 /** What every source has to keep. */
 export function describeSource(name: string, make: () => Promise<SourceSubject>): void {
@@ -49,12 +61,15 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
     });
 
   describe(`${name} as a source`, () => {
-    check('every line comes once, in the order of the feed, in more than one batch', async (subject) => {
-      const read = await readAll(subject, subject.open(), null);
-      expect(read.length).toBeGreaterThan(2);
-      expect(read.flatMap((batch) => batch.changes)).toEqual(EXPECTED);
-      expect(read.flatMap((batch) => batch.bad)).toEqual(BAD.map((line) => subject.place(line)));
-    });
+    check(
+      'every line comes once, in the order of the feed, in more than one batch',
+      async (subject) => {
+        const read = await readAll(subject, subject.open(), null);
+        expect(read.length).toBeGreaterThan(2);
+        expect(read.flatMap((batch) => batch.changes)).toEqual(EXPECTED);
+        expect(read.flatMap((batch) => batch.bad)).toEqual(BAD.map((line) => subject.place(line)));
+      },
+    );
 
     check('a change knows its line, also among bad ones', async (subject) => {
       const read = await readAll(subject, subject.open(), null);
@@ -71,13 +86,16 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
       }
     });
 
-    check('a source that was read goes back to any position, as after an outage', async (subject) => {
-      const source = subject.open();
-      const read = await readAll(subject, source, null);
-      const again = await readAll(subject, source, read[0]?.position ?? null);
-      expect(again.flatMap((b) => b.changes)).toEqual(read.slice(1).flatMap((b) => b.changes));
-      expect((await readAll(subject, source, null)).flatMap((b) => b.changes)).toEqual(EXPECTED);
-    });
+    check(
+      'a source that was read goes back to any position, as after an outage',
+      async (subject) => {
+        const source = subject.open();
+        const read = await readAll(subject, source, null);
+        const again = await readAll(subject, source, read[0]?.position ?? null);
+        expect(again.flatMap((b) => b.changes)).toEqual(read.slice(1).flatMap((b) => b.changes));
+        expect((await readAll(subject, source, null)).flatMap((b) => b.changes)).toEqual(EXPECTED);
+      },
+    );
 
     check('a batch that is cut in front of a line ends there', async (subject) => {
       const source = subject.open();
@@ -107,15 +125,20 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
       expect([...read, ...rest].flatMap((batch) => batch.changes)).toEqual(EXPECTED);
     });
 
-    check('to acknowledge is to forget at most what lies before, however often', async (subject) => {
-      const [first] = await readAll(subject, subject.open(), null);
-      const position = first?.position ?? '';
-      const source = subject.open();
-      await source.acknowledge(position);
-      await source.acknowledge(position);
-      const rest = await readAll(subject, source, position);
-      expect([...(first?.changes ?? []), ...rest.flatMap((batch) => batch.changes)]).toEqual(EXPECTED);
-    });
+    check(
+      'to acknowledge is to forget at most what lies before, however often',
+      async (subject) => {
+        const [first] = await readAll(subject, subject.open(), null);
+        const position = first?.position ?? '';
+        const source = subject.open();
+        await source.acknowledge(position);
+        await source.acknowledge(position);
+        const rest = await readAll(subject, source, position);
+        expect([...(first?.changes ?? []), ...rest.flatMap((batch) => batch.changes)]).toEqual(
+          EXPECTED,
+        );
+      },
+    );
 
     check('a feed that was read to its end has nothing more to give', async (subject) => {
       const read = await readAll(subject, subject.open(), null);
@@ -127,9 +150,14 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
 
 const never = new AbortController().signal;
 
-async function readAll(subject: SourceSubject, source: Source, position: string | null): Promise<readonly Read[]> {
+async function readAll(
+  subject: SourceSubject,
+  source: Source,
+  position: string | null,
+): Promise<readonly Read[]> {
   const read: Read[] = [];
-  for await (const batch of source.read(position, never)) read.push(await readBatch(subject, batch));
+  for await (const batch of source.read(position, never))
+    read.push(await readBatch(subject, batch));
   return read;
 }
 
@@ -138,8 +166,12 @@ async function readBatch(subject: SourceSubject, batch: ChangeBatch): Promise<Re
   const deadLetters = newDeadLetters();
   const work = newWork({ db, targets: async (view) => [mirror(view, TARGET)], deadLetters });
   const result = await work.run(batch);
-  const rows = (await Promise.all(result.changes.map((changes) => readChanges(db, changes)))).flat();
-  const places = await db.rows(sql`SELECT ord, file || ':' || line AS place FROM ${await batch.places()}`);
+  const rows = (
+    await Promise.all(result.changes.map((changes) => readChanges(db, changes)))
+  ).flat();
+  const places = await db.rows(
+    sql`SELECT ord, file || ':' || line AS place FROM ${await batch.places()}`,
+  );
   const placeOfRow = new Map(places.map((row) => [Number(row['ord']), String(row['place'])]));
   await work.drop(result);
   return {
@@ -152,13 +184,21 @@ async function readBatch(subject: SourceSubject, batch: ChangeBatch): Promise<Re
 
 async function placeOf(subject: SourceSubject, batch: ChangeBatch, at: string): Promise<Place> {
   await readViews(subject, batch);
-  const row = await subject.db.one(sql`SELECT file, line, byte FROM ${await batch.places()} WHERE file || ':' || line = ${at}`);
+  const row = await subject.db.one(
+    sql`SELECT file, line, byte FROM ${await batch.places()} WHERE file || ':' || line = ${at}`,
+  );
   return { file: String(row['file']), line: Number(row['line']), byte: Number(row['byte']) };
 }
 
 // A batch may be ended once its views have been read.
 async function readViews(subject: SourceSubject, batch: ChangeBatch): Promise<void> {
   const work = newWork({ db: subject.db, targets: async (view) => [mirror(view, TARGET)] });
-  const result = await work.run({ ...batch, end: async () => ({ counts: { bytes: 0, tombstones: 0, messages: 0, unmapped: 0 }, position: '' }) });
+  const result = await work.run({
+    ...batch,
+    end: async () => ({
+      counts: { bytes: 0, tombstones: 0, messages: 0, unmapped: 0 },
+      position: '',
+    }),
+  });
   await work.drop(result);
 }

@@ -11,5 +11,9 @@ describeObjectStore('memory', async () => ({
 
 describeObjectStore('the local file system', async () => {
   const dir = await tempDir();
-  return { store: localStore, folder: localLocation(`${dir.path}/warehouse`), [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+  return {
+    store: localStore,
+    folder: localLocation(`${dir.path}/warehouse`),
+    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
+  };
 });

@@ -59,8 +59,18 @@ describeSink('Iceberg', async () => {
   return {
     db,
     target: plain,
-    open: () => new IcebergSink({ db, warehouse, pipelineId: 'p', clock: systemClock, describePosition: (position) => position }),
-    visible: async () => Object.fromEntries((await eyes.rows('shop', 'a')).map((row) => [row['id'], [row['id'], row['v']]])),
+    open: () =>
+      new IcebergSink({
+        db,
+        warehouse,
+        pipelineId: 'p',
+        clock: systemClock,
+        describePosition: (position) => position,
+      }),
+    visible: async () =>
+      Object.fromEntries(
+        (await eyes.rows('shop', 'a')).map((row) => [row['id'], [row['id'], row['v']]]),
+      ),
     marks: () => eyes.marks('shop', 'a', 'p'),
     expected: (lines) => expectedOf(lines).tables['shop.a'] ?? {},
     breaks: {
@@ -78,15 +88,29 @@ describeSink('Iceberg', async () => {
 describeSink('the event log', async () => {
   const [db, dir] = [await Database.open({ threads: 1 }), await tempDir({ inMemory: true })];
   const path = join(dir.path, 'events');
-  const files = async (): Promise<readonly string[]> => (await readdir(path).catch(() => [])).filter((name) => name.endsWith('.ndjson')).toSorted();
+  const files = async (): Promise<readonly string[]> =>
+    (await readdir(path).catch(() => [])).filter((name) => name.endsWith('.ndjson')).toSorted();
   return {
     db,
     target: (view) => mapSchema(view, MAPPING, TARGET, true),
-    open: () => new EventSink({ db, pipelineId: 'p', path, pendingDir: join(path, '.pending'), listeners: [] }),
+    open: () =>
+      new EventSink({
+        db,
+        pipelineId: 'p',
+        path,
+        pendingDir: join(path, '.pending'),
+        listeners: [],
+      }),
     visible: async () => {
-      const texts = await Promise.all((await files()).map((name) => readFile(join(path, name), 'utf8')));
-      const events = texts.flatMap((text) => text.split('\n').filter((line) => line !== '')).map((line) => JSON.parse(line) as LoggedEvent);
-      return events.map(({ id, data }) => `${id} ${data.source_table} ${data.operation} ${data.instance_rid}`);
+      const texts = await Promise.all(
+        (await files()).map((name) => readFile(join(path, name), 'utf8')),
+      );
+      const events = texts
+        .flatMap((text) => text.split('\n').filter((line) => line !== ''))
+        .map((line) => JSON.parse(line) as LoggedEvent);
+      return events.map(
+        ({ id, data }) => `${id} ${data.source_table} ${data.operation} ${data.instance_rid}`,
+      );
     },
     marks: async () => (await files()).map((name) => Number.parseInt(name, 10)),
     expected: (lines) => expectedOf(lines).events.map((text, i) => `p-${i + 1} ${text}`),
@@ -103,7 +127,11 @@ describeSink('the event log', async () => {
 
 interface LoggedEvent {
   readonly id: string;
-  readonly data: { readonly source_table: string; readonly operation: string; readonly instance_rid: string };
+  readonly data: {
+    readonly source_table: string;
+    readonly operation: string;
+    readonly instance_rid: string;
+  };
 }
 
 /** A file where a folder was: refuses every write, also to root. */

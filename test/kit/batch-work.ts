@@ -2,7 +2,9 @@ import { BatchWork, type BatchWorkOptions } from '../../src/engine/batch-work.ts
 import { DeadLetters } from '../../src/engine/dead-letters.ts';
 
 /** The engine's work on a batch: no stages, dead letters in memory only, truncates applied, unless told otherwise. */
-export function newWork(options: Pick<BatchWorkOptions, 'db' | 'targets'> & Partial<BatchWorkOptions>): BatchWork {
+export function newWork(
+  options: Pick<BatchWorkOptions, 'db' | 'targets'> & Partial<BatchWorkOptions>,
+): BatchWork {
   return new BatchWork({
     stages: [],
     deadLetters: newDeadLetters(),

@@ -11,7 +11,11 @@ export interface ColumnKind {
   readonly type: ColumnType;
   readonly from?: Encoding;
   /** Type, name and parameters of the column in a schema part; absent: no schema part can say it. */
-  readonly connect?: { readonly type: string; readonly name?: string; readonly parameters?: Readonly<Record<string, string>> };
+  readonly connect?: {
+    readonly type: string;
+    readonly name?: string;
+    readonly parameters?: Readonly<Record<string, string>>;
+  };
   /** Whether it can be a column of a key. */
   readonly isKey: boolean;
   value(random: Rng): KindValue;
@@ -24,7 +28,10 @@ export interface KindValue {
 }
 
 const pad = (value: number | bigint, digits: number): string => String(value).padStart(digits, '0');
-const text = (json: string, canonical: string): KindValue => ({ json: JSON.stringify(json), canonical });
+const text = (json: string, canonical: string): KindValue => ({
+  json: JSON.stringify(json),
+  canonical,
+});
 const plain = (digits: string): KindValue => ({ json: digits, canonical: digits });
 
 /** A number of up to `bits` bits, often one of `edges`. */
@@ -32,14 +39,21 @@ function wholeNumber(random: Rng, bits: number, edges: readonly bigint[]): bigin
   if (random.chance(0.4)) return random.pick(edges);
   const size = random.between(1, bits);
   let value = 0n;
-  for (let done = 0; done < size; done += 30) value = (value << 30n) | BigInt(random.between(0, 2 ** 30 - 1));
+  for (let done = 0; done < size; done += 30)
+    value = (value << 30n) | BigInt(random.between(0, 2 ** 30 - 1));
   value &= (1n << BigInt(size)) - 1n;
   return random.chance(0.5) ? -value : value;
 }
 
 function wholeKind(type: 'int' | 'long', bits: bigint): ColumnKind {
   const [min, max] = [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
-  const edges = [min, max, 0n, -1n, ...(type === 'long' ? [2n ** 53n + 1n, -(2n ** 53n) - 1n] : [])];
+  const edges = [
+    min,
+    max,
+    0n,
+    -1n,
+    ...(type === 'long' ? [2n ** 53n + 1n, -(2n ** 53n) - 1n] : []),
+  ];
   return {
     type,
     connect: { type: type === 'int' ? 'int32' : 'int64' },
@@ -68,12 +82,21 @@ function twosComplement(value: bigint): Buffer {
   }
 }
 
-function decimalKind(precision: number, scale: number, form: 'number' | 'text' | 'base64'): ColumnKind {
+function decimalKind(
+  precision: number,
+  scale: number,
+  form: 'number' | 'text' | 'base64',
+): ColumnKind {
   const parameters = { scale: String(scale), 'connect.decimal.precision': String(precision) };
   return {
     type: `decimal(${precision},${scale})`,
     isKey: form !== 'base64',
-    ...(form === 'base64' ? { from: 'base64', connect: { type: 'bytes', name: 'org.apache.kafka.connect.data.Decimal', parameters } } : {}),
+    ...(form === 'base64'
+      ? {
+          from: 'base64',
+          connect: { type: 'bytes', name: 'org.apache.kafka.connect.data.Decimal', parameters },
+        }
+      : {}),
     value: (random) => {
       const unscaled = unscaledDecimal(random, precision);
       const canonical = scaled(unscaled, scale);
@@ -87,13 +110,18 @@ const numberText = (value: number): string => (Object.is(value, -0) ? '-0' : Str
 
 function floatingKind(type: 'float' | 'double'): ColumnKind {
   const narrow = type === 'float' ? Math.fround : (value: number): number => value;
-  const edges = type === 'float' ? [3.4028234663852886e38, 1e-45, 16_777_216] : [Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53, 0.1 + 0.2];
+  const edges =
+    type === 'float'
+      ? [3.4028234663852886e38, 1e-45, 16_777_216]
+      : [Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53, 0.1 + 0.2];
   return {
     type,
     connect: { type },
     isKey: false,
     value: (random) => {
-      const size = random.chance(0.3) ? random.pick(edges) : random.next() * 10 ** random.between(-10, 10);
+      const size = random.chance(0.3)
+        ? random.pick(edges)
+        : random.next() * 10 ** random.between(-10, 10);
       const value = narrow(random.pick([size, -size, 0, Math.round(size)]));
       return { json: JSON.stringify(value), canonical: numberText(value) };
     },
@@ -103,14 +131,19 @@ function floatingKind(type: 'float' | 'double'): ColumnKind {
 const DAY_MS = 86_400_000;
 const DAYS = [-719_162, 2_932_896] as const; // 0001-01-01, 9999-12-31
 
-const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().replace(/T.*/, '').padStart(10, '0');
+const isoDay = (day: number): string =>
+  new Date(day * DAY_MS).toISOString().replace(/T.*/, '').padStart(10, '0');
 
 function day(random: Rng): number {
-  return random.chance(0.4) ? random.pick([...DAYS, 0, -1, 11_016, 19_782]) : random.between(-30_000, 60_000);
+  return random.chance(0.4)
+    ? random.pick([...DAYS, 0, -1, 11_016, 19_782])
+    : random.between(-30_000, 60_000);
 }
 
 function microsOfDay(random: Rng): bigint {
-  return random.chance(0.3) ? random.pick([0n, 86_399_999_999n, 1n]) : BigInt(random.between(0, 86_399)) * 1_000_000n + BigInt(random.between(0, 999_999));
+  return random.chance(0.3)
+    ? random.pick([0n, 86_399_999_999n, 1n])
+    : BigInt(random.between(0, 86_399)) * 1_000_000n + BigInt(random.between(0, 999_999));
 }
 
 function isoTime(micros: bigint): string {
@@ -122,10 +155,14 @@ function dateKind(form: 'epoch_day' | 'text'): ColumnKind {
   return {
     type: 'date',
     isKey: true,
-    ...(form === 'epoch_day' ? { from: form, connect: { type: 'int32', name: 'io.debezium.time.Date' } } : {}),
+    ...(form === 'epoch_day'
+      ? { from: form, connect: { type: 'int32', name: 'io.debezium.time.Date' } }
+      : {}),
     value: (random) => {
       const at = day(random);
-      return form === 'text' ? text(isoDay(at), isoDay(at)) : { json: String(at), canonical: isoDay(at) };
+      return form === 'text'
+        ? text(isoDay(at), isoDay(at))
+        : { json: String(at), canonical: isoDay(at) };
     },
   };
 }
@@ -134,7 +171,9 @@ function timeKind(form: 'us_of_day' | 'text'): ColumnKind {
   return {
     type: 'time',
     isKey: false,
-    ...(form === 'us_of_day' ? { from: form, connect: { type: 'int64', name: 'io.debezium.time.MicroTime' } } : {}),
+    ...(form === 'us_of_day'
+      ? { from: form, connect: { type: 'int64', name: 'io.debezium.time.MicroTime' } }
+      : {}),
     value: (random) => {
       const micros = microsOfDay(random);
       return form === 'text' ? text(isoTime(micros), String(micros)) : plain(String(micros));
@@ -146,7 +185,12 @@ type InstantForm = 'epoch_ms' | 'epoch_us' | 'text' | 'iso';
 
 function instantKind(type: 'timestamp' | 'timestamptz', form: InstantForm): ColumnKind {
   const zoned = type === 'timestamptz';
-  const connect = { epoch_ms: { type: 'int64', name: 'io.debezium.time.Timestamp' }, epoch_us: { type: 'int64', name: 'io.debezium.time.MicroTimestamp' }, text: null, iso: { type: 'string', name: 'io.debezium.time.ZonedTimestamp' } }[form];
+  const connect = {
+    epoch_ms: { type: 'int64', name: 'io.debezium.time.Timestamp' },
+    epoch_us: { type: 'int64', name: 'io.debezium.time.MicroTimestamp' },
+    text: null,
+    iso: { type: 'string', name: 'io.debezium.time.ZonedTimestamp' },
+  }[form];
   return {
     type,
     isKey: true,
@@ -154,7 +198,9 @@ function instantKind(type: 'timestamp' | 'timestamptz', form: InstantForm): Colu
     // A schema part calls an instant without a zone `Timestamp`, one with a zone `ZonedTimestamp`.
     ...(connect !== null && zoned === (form === 'iso') ? { connect } : {}),
     value: (random) => {
-      const micros = BigInt(day(random)) * 86_400_000_000n + (form === 'epoch_ms' ? (microsOfDay(random) / 1000n) * 1000n : microsOfDay(random));
+      const micros =
+        BigInt(day(random)) * 86_400_000_000n +
+        (form === 'epoch_ms' ? (microsOfDay(random) / 1000n) * 1000n : microsOfDay(random));
       if (form === 'epoch_us') return plain(String(micros));
       if (form === 'epoch_ms') return { json: String(micros / 1000n), canonical: String(micros) };
       const ofDay = ((micros % 86_400_000_000n) + 86_400_000_000n) % 86_400_000_000n;
@@ -164,14 +210,37 @@ function instantKind(type: 'timestamp' | 'timestamptz', form: InstantForm): Colu
   };
 }
 
-const ODD_TEXTS = ['', ' ', 'null', '007', '1.0', '1e5', '-0', 'NaN', 'true', "it's", 'a"b\\c', 'a,b', 'tab\there', 'two\nlines', '☃ ü 漢字 😀', '\u2028', '__proto__', 'x'.repeat(300)];
+const ODD_TEXTS = [
+  '',
+  ' ',
+  'null',
+  '007',
+  '1.0',
+  '1e5',
+  '-0',
+  'NaN',
+  'true',
+  "it's",
+  'a"b\\c',
+  'a,b',
+  'tab\there',
+  'two\nlines',
+  '☃ ü 漢字 😀',
+  '\u2028',
+  '__proto__',
+  'x'.repeat(300),
+];
 
 const STRING: ColumnKind = {
   type: 'string',
   connect: { type: 'string' },
   isKey: true,
   value: (random) => {
-    const value = random.chance(0.6) ? random.pick(ODD_TEXTS) : Array.from({ length: random.between(1, 8) }, () => String.fromCodePoint(random.between(32, 0x7ff))).join('');
+    const value = random.chance(0.6)
+      ? random.pick(ODD_TEXTS)
+      : Array.from({ length: random.between(1, 8) }, () =>
+          String.fromCodePoint(random.between(32, 0x7ff)),
+        ).join('');
     return text(value, value);
   },
 };
@@ -181,12 +250,25 @@ const TEXT_OF_JSON: ColumnKind = {
   type: 'string',
   isKey: false,
   value: (random) => {
-    const json = random.pick(['1', '1.50', '-1.0', '12345678901234567890123', 'true', 'false', '{"a":[1,"x",null]}', '[]', '0.1234567890123456789']);
+    const json = random.pick([
+      '1',
+      '1.50',
+      '-1.0',
+      '12345678901234567890123',
+      'true',
+      'false',
+      '{"a":[1,"x",null]}',
+      '[]',
+      '0.1234567890123456789',
+    ]);
     return { json, canonical: json };
   },
 };
 
-const hex = (random: Rng, bytes: number): string => Array.from({ length: bytes }, () => random.between(0, 255).toString(16).padStart(2, '0')).join('');
+const hex = (random: Rng, bytes: number): string =>
+  Array.from({ length: bytes }, () => random.between(0, 255).toString(16).padStart(2, '0')).join(
+    '',
+  );
 
 const UUID: ColumnKind = {
   type: 'uuid',
@@ -212,7 +294,12 @@ function bytesKind(type: 'binary' | 'fixed[5]'): ColumnKind {
   };
 }
 
-const BOOLEAN: ColumnKind = { type: 'boolean', connect: { type: 'boolean' }, isKey: true, value: (random) => plain(String(random.chance(0.5))) };
+const BOOLEAN: ColumnKind = {
+  type: 'boolean',
+  connect: { type: 'boolean' },
+  isKey: true,
+  value: (random) => plain(String(random.chance(0.5))),
+};
 
 export const KINDS: readonly ColumnKind[] = [
   wholeKind('int', 32n),
@@ -259,10 +346,16 @@ export function canonicalCell(cell: unknown): string | null {
 export function canonicalEventText(value: string, type: ColumnType): string {
   if (type === 'float') return numberText(Math.fround(Number(value)));
   if (type === 'double') return numberText(Number(value));
-  if (type === 'binary' || type.startsWith('fixed')) return Buffer.from(value, 'base64').toString('hex');
+  if (type === 'binary' || type.startsWith('fixed'))
+    return Buffer.from(value, 'base64').toString('hex');
   if (!type.startsWith('time')) return value;
-  const [, dayText, clock = '', fraction = ''] = /^(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z?$/.exec(value) ?? [];
+  const [, dayText, clock = '', fraction = ''] =
+    /^(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z?$/.exec(value) ?? [];
   const [hours = 0, minutes = 0, seconds = 0] = clock.split(':').map(Number);
   const days = dayText === undefined ? 0n : BigInt(Date.parse(`${dayText}T00:00:00Z`) / DAY_MS);
-  return String(days * 86_400_000_000n + BigInt((hours * 60 + minutes) * 60 + seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0')));
+  return String(
+    days * 86_400_000_000n +
+      BigInt((hours * 60 + minutes) * 60 + seconds) * 1_000_000n +
+      BigInt(fraction.padEnd(6, '0')),
+  );
 }

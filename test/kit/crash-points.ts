@@ -42,13 +42,14 @@ export class CrashPlan {
       this.#crash = new Crash(name);
       throw this.#crash;
     }
-    if (this.#options.failAt?.has(number) === true) throw new PipelineError('E_WAREHOUSE_WRITE', `${name} failed by plan`);
+    if (this.#options.failAt?.has(number) === true)
+      throw new PipelineError('E_WAREHOUSE_WRITE', `${name} failed by plan`);
   }
 }
 
 /** The methods of each contract that wait for something. */
 export const AWAITED = {
-  batch: ['recover', 'reread', 'withPartBefore', 'lines', 'places', 'end'],
+  batch: ['recover', 'reread', 'suspects', 'withPartBefore', 'lines', 'places', 'end'],
   stage: ['apply', 'saveState', 'loadState'],
   sink: ['write', 'prepare', 'commit', 'discard'],
   store: ['latest', 'save'],
@@ -58,8 +59,17 @@ export const AWAITED = {
 export type Method = (...args: unknown[]) => unknown;
 
 /** The same part, with some of its methods replaced. Its own calls among its methods stay as they are. */
-export function intercepted<T extends object>(part: T, methods: readonly string[], replace: (method: string, original: Method) => Method): T {
-  const replaced = new Map(methods.map((method) => [method, replace(method, (Reflect.get(part, method) as Method).bind(part))]));
+export function intercepted<T extends object>(
+  part: T,
+  methods: readonly string[],
+  replace: (method: string, original: Method) => Method,
+): T {
+  const replaced = new Map(
+    methods.map((method) => [
+      method,
+      replace(method, (Reflect.get(part, method) as Method).bind(part)),
+    ]),
+  );
   return new Proxy(part, {
     get: (target, name) => {
       const own = typeof name === 'string' ? replaced.get(name) : undefined;
@@ -70,7 +80,12 @@ export function intercepted<T extends object>(part: T, methods: readonly string[
   });
 }
 
-export function crashing<T extends object>(part: T, name: string, methods: readonly string[], plan: CrashPlan): T {
+export function crashing<T extends object>(
+  part: T,
+  name: string,
+  methods: readonly string[],
+  plan: CrashPlan,
+): T {
   return intercepted(part, methods, (method, original) => async (...args) => {
     plan.point(`before ${name}.${method}`);
     const result = await original(...args);

@@ -34,7 +34,8 @@ export function faulty<T extends object>(part: T, fault: Fault): Faulty<T> {
     const failure = new PipelineError('E_WAREHOUSE_WRITE', `${method} failed by plan`);
     if (fault.kind === 'reject') throw failure;
     if (fault.kind === 'hold') await released.promise;
-    if (fault.kind === 'slow') for (let turn = 0; turn < SLOW_TURNS; turn += 1) await setImmediate();
+    if (fault.kind === 'slow')
+      for (let turn = 0; turn < SLOW_TURNS; turn += 1) await setImmediate();
     const result = await original(...args);
     if (fault.kind === 'fail-after-doing') throw failure;
     return result;

@@ -17,12 +17,15 @@ export interface LakeEyes {
 
 export function lakeEyes(db: Database, warehouse: string): LakeEyes {
   const catalog = hadoopCatalog({ warehouse: localLocation(warehouse), store: localStore });
-  const table = (namespace: string, name: string): Promise<Table | null> => catalog.loadTable({ namespace, name });
+  const table = (namespace: string, name: string): Promise<Table | null> =>
+    catalog.loadTable({ namespace, name });
   return {
     table,
     async rows(namespace, name, columns = raw('*')) {
       const found = await table(namespace, name);
-      return found === null ? [] : await db.rows(sql`SELECT ${columns} FROM (${scanSql(await planScan(found))})`);
+      return found === null
+        ? []
+        : await db.rows(sql`SELECT ${columns} FROM (${scanSql(await planScan(found))})`);
     },
     async marks(namespace, name, pipelineId) {
       const snapshots = (await table(namespace, name))?.metadata.snapshots ?? [];

@@ -14,7 +14,9 @@ export class MemoryDedup implements Stage {
   }
 
   async apply(changes: Changes): Promise<{ changes: Changes; dropped: number }> {
-    const rows = await this.#db.rows(sql`SELECT ord, seq::BIGINT AS seq FROM ${id(changes.relation)} ORDER BY ord`);
+    const rows = await this.#db.rows(
+      sql`SELECT ord, seq::BIGINT AS seq FROM ${id(changes.relation)} ORDER BY ord`,
+    );
     const old: number[] = [];
     let last = this.#last.get(changes.source) ?? 0;
     for (const row of rows) {
@@ -22,7 +24,8 @@ export class MemoryDedup implements Stage {
       last = Math.max(last, Number(row['seq']));
     }
     this.#last.set(changes.source, last);
-    if (old.length > 0) await this.#db.run(sql`DELETE FROM ${id(changes.relation)} WHERE ord IN (${join(old)})`);
+    if (old.length > 0)
+      await this.#db.run(sql`DELETE FROM ${id(changes.relation)} WHERE ord IN (${join(old)})`);
     return { changes: { ...changes, rows: changes.rows - old.length }, dropped: old.length };
   }
 

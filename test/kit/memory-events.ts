@@ -44,7 +44,8 @@ export class MemoryEvents implements Sink {
     for (const changes of batch) {
       const rows = await readChanges(this.#db, changes);
       for (const { ordinal, kind, key, oldKey } of rows) {
-        const event = (operation: string, of: string): void => void found.push({ at: ordinal, text: `${changes.source} ${operation} ${of}` });
+        const event = (operation: string, of: string): void =>
+          void found.push({ at: ordinal, text: `${changes.source} ${operation} ${of}` });
         if (oldKey !== null) event('delete', oldKey);
         if (kind === KIND.delete) event('delete', key);
         else event(kind === KIND.create || oldKey !== null ? 'create' : 'update', key);
@@ -54,7 +55,10 @@ export class MemoryEvents implements Sink {
   }
 
   async prepare(mark: Mark): Promise<Json> {
-    const events = this.#texts.map((text, i): StoredEvent => ({ number: this.#total + i + 1, text }));
+    const events = this.#texts.map((text, i): StoredEvent => ({
+      number: this.#total + i + 1,
+      text,
+    }));
     if (events.length > 0) this.#log.pending.set(mark.id, events);
     const prepared: Prepared = { events: events.length, total: this.#total + events.length };
     return { ...prepared };
@@ -66,7 +70,8 @@ export class MemoryEvents implements Sink {
     this.#texts = [];
     if (prepared.events === 0) return [];
     const events = this.#log.published.get(mark.id) ?? this.#log.pending.get(mark.id);
-    if (events === undefined) throw new PipelineError('E_BUG', `events of checkpoint ${mark.id} are gone`);
+    if (events === undefined)
+      throw new PipelineError('E_BUG', `events of checkpoint ${mark.id} are gone`);
     this.#log.published.set(mark.id, events);
     this.#log.pending.delete(mark.id);
     return [{ what: 'events', rows: events.length }];
@@ -74,7 +79,8 @@ export class MemoryEvents implements Sink {
 
   async discard(after: number): Promise<void> {
     this.#texts = [];
-    for (const checkpoint of this.#log.pending.keys()) if (checkpoint > after) this.#log.pending.delete(checkpoint);
+    for (const checkpoint of this.#log.pending.keys())
+      if (checkpoint > after) this.#log.pending.delete(checkpoint);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

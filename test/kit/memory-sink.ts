@@ -75,7 +75,8 @@ export class MemorySink implements Sink {
     const { target } = this.#options;
     const prepared: Prepared = [...this.#folded].map(([table, folded]) => {
       const last = target.table(table).marks.at(-1)?.id ?? 0;
-      if (last >= mark.id) throw new PipelineError('E_STATE_STALE', `${table} carries checkpoint ${last} already`);
+      if (last >= mark.id)
+        throw new PipelineError('E_STATE_STALE', `${table} carries checkpoint ${last} already`);
       return { table, file: target.store({ checkpoint: mark.id, folded: new Map(folded) }) };
     });
     return prepared;
@@ -89,9 +90,11 @@ export class MemorySink implements Sink {
       const stored = target.table(table);
       const folded = target.pending.get(file)?.folded;
       if (!stored.marks.some((m) => m.id === mark.id)) {
-        if (folded === undefined) throw new PipelineError('E_BUG', `${file} of checkpoint ${mark.id} is gone`);
-        for (const [key, row] of folded) if (row === null) stored.rows.delete(key);
-        else stored.rows.set(key, row);
+        if (folded === undefined)
+          throw new PipelineError('E_BUG', `${file} of checkpoint ${mark.id} is gone`);
+        for (const [key, row] of folded)
+          if (row === null) stored.rows.delete(key);
+          else stored.rows.set(key, row);
         stored.marks.push(mark);
       }
       committed.push({ what: table, rows: folded?.size ?? 0 });
@@ -133,9 +136,11 @@ export function readChanges(db: Database, changes: Changes): Promise<readonly St
 
 async function readRelation(db: Database, changes: Changes): Promise<readonly StoredChange[]> {
   const keys = changes.columns.filter((c) => c.isKey);
-  const text = (field: (c: ChangeColumn) => string): Sql => sql`concat_ws(',', ${join(keys.map((c) => id(field(c))))})`;
+  const text = (field: (c: ChangeColumn) => string): Sql =>
+    sql`concat_ws(',', ${join(keys.map((c) => id(field(c))))})`;
   const fields = changes.columns.map((c) => sql`${id(c.field)}::VARCHAR AS ${id(`v_${c.field}`)}`);
-  const rows = await db.rows(sql`SELECT ${changes.ord} AS ordinal, kind, ${text((c) => c.field)} AS key, CASE WHEN moved THEN ${text((c) => c.oldField ?? c.field)} END AS old_key, ${join(fields)}
+  const rows =
+    await db.rows(sql`SELECT ${changes.ord} AS ordinal, kind, ${text((c) => c.field)} AS key, CASE WHEN moved THEN ${text((c) => c.oldField ?? c.field)} END AS old_key, ${join(fields)}
     FROM ${id(changes.relation)} ORDER BY ordinal`);
   return rows.map((row) => ({
     ordinal: Number(row['ordinal']),

@@ -62,7 +62,10 @@ export class ScriptedSource implements Source {
   async *read(position: string | null, signal: AbortSignal): AsyncGenerator<ChangeBatch> {
     const { feed, batchLines, startsSchema } = this.#options;
     let at = Number(position ?? 0);
-    if (at < feed.forgotten) throw new Error(`lines from ${at} on were asked for, those before ${feed.forgotten} are forgotten`);
+    if (at < feed.forgotten)
+      throw new Error(
+        `lines from ${at} on were asked for, those before ${feed.forgotten} are forgotten`,
+      );
     while (at < feed.lines.length && !signal.aborted) {
       const end = Math.min(feed.lines.length, at + batchLines());
       yield batchOf(feed, at, end, startsSchema?.() ?? false);
@@ -84,11 +87,19 @@ export const scriptedBytes = (line: number): Uint8Array => Buffer.from(`line ${l
 
 function batchOf(feed: ScriptedFeed, from: number, to: number, startsSchema: boolean): ChangeBatch {
   const numbered = feed.lines.slice(from, to).map((line, i) => ({ line, at: from + i }));
-  const names = Object.keys(feed.tables).filter((name) => numbered.some(({ line }) => !('bad' in line) && line.table === name));
-  const lineText = (ordinal: number): LineText => ({ ordinal, place: placeOf(ordinal), bytes: scriptedBytes(ordinal), key: null });
+  const names = Object.keys(feed.tables).filter((name) =>
+    numbered.some(({ line }) => !('bad' in line) && line.table === name),
+  );
+  const lineText = (ordinal: number): LineText => ({
+    ordinal,
+    place: placeOf(ordinal),
+    bytes: scriptedBytes(ordinal),
+    key: null,
+  });
   return {
     views: names.map((name) => viewOf(name, feed.tables[name] as ScriptedTable, numbered)),
     startsSchema,
+    stop: null,
     warnings: [],
     recover: async (error) => {
       throw error;
@@ -97,27 +108,53 @@ function batchOf(feed: ScriptedFeed, from: number, to: number, startsSchema: boo
     suspects: async () => [],
     withPartBefore: async () => raw('(SELECT NULL::BIGINT AS ord WHERE FALSE)'),
     lines: async (_table, ordinals) => ordinals.map(lineText),
-    places: async () => sql`(SELECT ord, ${FILE} AS file, ord + 1 AS line, ord AS byte FROM range(${from}, ${to}) AS r(ord))`,
-    rejected: () => numbered.flatMap(({ line, at }) => ('bad' in line ? [rejectedAt(at, line.bad)] : [])),
+    places: async () =>
+      sql`(SELECT ord, ${FILE} AS file, ord + 1 AS line, ord AS byte FROM range(${from}, ${to}) AS r(ord))`,
+    rejected: () =>
+      numbered.flatMap(({ line, at }) => ('bad' in line ? [rejectedAt(at, line.bad)] : [])),
     end: async (before) => {
       const end = before === undefined ? to : before.line - 1;
-      return { counts: { bytes: end - from, tombstones: 0, messages: 0, unmapped: 0 }, position: String(end) };
+      return {
+        counts: { bytes: end - from, tombstones: 0, messages: 0, unmapped: 0 },
+        position: String(end),
+      };
     },
   };
 }
 
 function rejectedAt(at: number, code: ErrorCode): Rejected {
-  return { code, message: 'bad by script', table: null, key: null, place: placeOf(at), bytes: scriptedBytes(at) };
+  return {
+    code,
+    message: 'bad by script',
+    table: null,
+    key: null,
+    place: placeOf(at),
+    bytes: scriptedBytes(at),
+  };
 }
 
-function viewOf(name: string, table: ScriptedTable, lines: readonly { line: ScriptedLine; at: number }[]): SourceView {
+function viewOf(
+  name: string,
+  table: ScriptedTable,
+  lines: readonly { line: ScriptedLine; at: number }[],
+): SourceView {
   const rows = lines.flatMap(({ line, at }): Sql[] => {
     if ('bad' in line || line.table !== name) return [];
-    const images = [line.after, line.before].flatMap((image) => table.columns.map((c) => image?.[c.name] ?? null));
+    const images = [line.after, line.before].flatMap((image) =>
+      table.columns.map((c) => image?.[c.name] ?? null),
+    );
     return [sql`(${join([at, line.op, line.before !== null, line.seq, ...images])})`];
   });
-  const fields = ['ord', 'op', 'has_before', 'seq', ...['a', 'b'].flatMap((image) => table.columns.map((_, i) => `${image}${i}`))];
-  const typed = table.columns.flatMap((_, i) => [`a${i}`, `b${i}`]).map((field) => sql`${id(field)}::VARCHAR AS ${id(field)}`);
+  const fields = [
+    'ord',
+    'op',
+    'has_before',
+    'seq',
+    ...['a', 'b'].flatMap((image) => table.columns.map((_, i) => `${image}${i}`)),
+  ];
+  const typed = table.columns
+    .flatMap((_, i) => [`a${i}`, `b${i}`])
+    .map((field) => sql`${id(field)}::VARCHAR AS ${id(field)}`);
   return {
     table: name,
     from: sql`(SELECT * REPLACE (${join(typed)}), NULL::VARCHAR[] AS absent FROM (VALUES ${join(rows)}) AS lines(${join(fields.map((f) => id(f)))}))`,

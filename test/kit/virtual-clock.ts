@@ -39,7 +39,9 @@ export class VirtualClock implements Clock {
   /** Lets time pass; wakes everyone whose time has come, in the order of their times. */
   advance(ms: number): void {
     this.#nowMs += ms;
-    const due = this.#sleepers.filter((s) => s.dueMs <= this.#nowMs).sort((a, b) => a.dueMs - b.dueMs);
+    const due = this.#sleepers
+      .filter((s) => s.dueMs <= this.#nowMs)
+      .sort((a, b) => a.dueMs - b.dueMs);
     this.#sleepers = this.#sleepers.filter((s) => s.dueMs > this.#nowMs);
     for (const sleeper of due) sleeper.wake();
   }

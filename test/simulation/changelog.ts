@@ -51,7 +51,17 @@ export interface Changelog {
   readonly badLines: number;
 }
 
-const ODD_NAMES = ['plain', 'two words', 'quo"te', "it's", 'smile 😀', 'select', 'drop table t; --', 'Größe', 'a.b'];
+const ODD_NAMES = [
+  'plain',
+  'two words',
+  'quo"te',
+  "it's",
+  'smile 😀',
+  'select',
+  'drop table t; --',
+  'Größe',
+  'a.b',
+];
 const KEYS = 4;
 
 export function makeChangelog(plan: ChangelogPlan): Changelog {
@@ -93,10 +103,19 @@ export function makeChangelog(plan: ChangelogPlan): Changelog {
 function columnsOf(plan: ChangelogPlan): readonly ChangelogColumn[] {
   const usable = KINDS.filter((kind) => !plan.isWrapped || kind.connect !== undefined);
   const keyable = usable.filter((kind) => kind.isKey);
-  const pick = (kinds: readonly ColumnKind[], index: number): ColumnKind => kinds[index % kinds.length] as ColumnKind;
+  const pick = (kinds: readonly ColumnKind[], index: number): ColumnKind =>
+    kinds[index % kinds.length] as ColumnKind;
   return [
-    ...plan.keyKinds.map((index, i) => ({ name: `key ${i}`, kind: pick(keyable, index), isKey: true })),
-    ...plan.kinds.map((index, i) => ({ name: ODD_NAMES[i] ?? `column_${i}`, kind: pick(usable, index), isKey: false })),
+    ...plan.keyKinds.map((index, i) => ({
+      name: `key ${i}`,
+      kind: pick(keyable, index),
+      isKey: true,
+    })),
+    ...plan.kinds.map((index, i) => ({
+      name: ODD_NAMES[i] ?? `column_${i}`,
+      kind: pick(usable, index),
+      isKey: false,
+    })),
   ];
 }
 
@@ -128,22 +147,54 @@ function changeOf(step: Step, { keys, rows, columns, seq, tsMs }: SourceState): 
   const old = rows.get(at) ?? null;
   const random = rng(step.value);
   const common = { seq, tsMs };
-  if (step.what === 'truncate') return { op: 't', before: null, shown: 'none', after: null, ...common };
+  if (step.what === 'truncate')
+    return { op: 't', before: null, shown: 'none', after: null, ...common };
   if (step.what === 'delete') {
-    return { op: 'd', before: old ?? keys[at] ?? null, shown: old === null || step.before === 'none' ? 'key' : step.before, after: null, ...common };
+    return {
+      op: 'd',
+      before: old ?? keys[at] ?? null,
+      shown: old === null || step.before === 'none' ? 'key' : step.before,
+      after: null,
+      ...common,
+    };
   }
-  if (step.what === 'create') return { op: random.chance(0.3) ? 'r' : 'c', before: null, shown: 'none', after: newRow(columns, keys[at], old, random), ...common };
+  if (step.what === 'create')
+    return {
+      op: random.chance(0.3) ? 'r' : 'c',
+      before: null,
+      shown: 'none',
+      after: newRow(columns, keys[at], old, random),
+      ...common,
+    };
   const to = (at + 1 + (step.other % Math.max(keys.length - 1, 1))) % keys.length;
   if (step.what === 'move' && old !== null && to !== at) {
     const shown = step.before === 'none' ? 'key' : step.before;
-    return { op: 'u', before: old, shown, after: newRow(columns, keys[to], old, random), ...common };
+    return {
+      op: 'u',
+      before: old,
+      shown,
+      after: newRow(columns, keys[to], old, random),
+      ...common,
+    };
   }
-  if (old === null && random.chance(0.8)) return { op: 'c', before: null, shown: 'none', after: newRow(columns, keys[at], old, random), ...common };
+  if (old === null && random.chance(0.8))
+    return {
+      op: 'c',
+      before: null,
+      shown: 'none',
+      after: newRow(columns, keys[at], old, random),
+      ...common,
+    };
   const shown = old === null ? 'none' : step.before;
   return { op: 'u', before: old, shown, after: newRow(columns, keys[at], old, random), ...common };
 }
 
-function newRow(columns: readonly ChangelogColumn[], key: ValueRow | undefined, old: ValueRow | null, random: Rng): ValueRow {
+function newRow(
+  columns: readonly ChangelogColumn[],
+  key: ValueRow | undefined,
+  old: ValueRow | null,
+  random: Rng,
+): ValueRow {
   return columns.map(({ kind, isKey }, i) => {
     if (isKey) return key?.[i] ?? null;
     if (old !== null && random.chance(0.5)) return old[i] ?? null;
@@ -151,8 +202,13 @@ function newRow(columns: readonly ChangelogColumn[], key: ValueRow | undefined, 
   });
 }
 
-function applyToSource(rows: Map<number, ValueRow>, keys: readonly ValueRow[], change: Change): void {
-  const at = (row: ValueRow | null): number => keys.findIndex((key) => key.every((value, i) => value === null || value === row?.[i]));
+function applyToSource(
+  rows: Map<number, ValueRow>,
+  keys: readonly ValueRow[],
+  change: Change,
+): void {
+  const at = (row: ValueRow | null): number =>
+    keys.findIndex((key) => key.every((value, i) => value === null || value === row?.[i]));
   if (change.op === 't') rows.clear();
   if (change.before !== null && change.shown !== 'none') rows.delete(at(change.before));
   if (change.after !== null) rows.set(at(change.after), change.after);
@@ -167,12 +223,25 @@ class LineWriter {
   constructor(plan: ChangelogPlan, columns: readonly ChangelogColumn[]) {
     this.#plan = plan;
     this.#columns = columns;
-    const fields = columns.map(({ name, kind, isKey }) => ({ field: name, optional: !isKey, ...kind.connect }));
-    this.#schema = JSON.stringify({ type: 'struct', fields: ['before', 'after'].map((field) => ({ field, type: 'struct', optional: true, fields })) });
+    const fields = columns.map(({ name, kind, isKey }) => ({
+      field: name,
+      optional: !isKey,
+      ...kind.connect,
+    }));
+    this.#schema = JSON.stringify({
+      type: 'struct',
+      fields: ['before', 'after'].map((field) => ({
+        field,
+        type: 'struct',
+        optional: true,
+        fields,
+      })),
+    });
   }
 
   line({ op, before, shown, after, seq, tsMs }: Change): string {
-    const beforeText = before === null || shown === 'none' ? null : this.#image(before, shown === 'key', false);
+    const beforeText =
+      before === null || shown === 'none' ? null : this.#image(before, shown === 'key', false);
     const payload = `{"before":${beforeText},"after":${after === null ? null : this.#image(after, false, seq % 2 === 0)},"source":${this.#source(seq, tsMs)},"op":"${op}","ts_ms":${tsMs + 5}}`;
     return this.#plan.isWrapped ? `{"schema":${this.#schema},"payload":${payload}}` : payload;
   }
@@ -200,7 +269,8 @@ class LineWriter {
       const file = `binlog.${String(9 + Math.floor(seq / 12)).padStart(6, '0')}`;
       return `{${common},"file":"${file}","pos":${(seq % 12) * 2 - (seq % 2)},"row":${seq % 2},"server_id":7}`;
     }
-    if (connector === 'postgresql') return `{${common},"schema":"shop","lsn":${2n ** 53n + BigInt(seq)}}`;
+    if (connector === 'postgresql')
+      return `{${common},"schema":"shop","lsn":${2n ** 53n + BigInt(seq)}}`;
     return `{${common},"scn":"${seq}"}`;
   }
 }
@@ -220,13 +290,24 @@ export interface Folded {
 }
 
 /** The naive fold. A key's last place is kept for the key that a row leaves as well. */
-export function foldChangelog({ columns, changes }: Changelog, connector: ChangelogPlan['connector']): Folded {
+export function foldChangelog(
+  { columns, changes }: Changelog,
+  connector: ChangelogPlan['connector'],
+): Folded {
   const rows = new Map<string, readonly (string | null)[]>();
   const events: FoldedEvent[] = [];
   const last = new Map<string, number>();
-  const texts = (row: ValueRow): readonly (string | null)[] => row.map((value) => value?.canonical ?? null);
-  const properties = (row: ValueRow, isWanted: (i: number) => boolean): Record<string, string | null> =>
-    Object.fromEntries(columns.flatMap(({ name, isKey }, i) => (isKey || !isWanted(i) ? [] : [[name, row[i]?.canonical ?? null]])));
+  const texts = (row: ValueRow): readonly (string | null)[] =>
+    row.map((value) => value?.canonical ?? null);
+  const properties = (
+    row: ValueRow,
+    isWanted: (i: number) => boolean,
+  ): Record<string, string | null> =>
+    Object.fromEntries(
+      columns.flatMap(({ name, isKey }, i) =>
+        isKey || !isWanted(i) ? [] : [[name, row[i]?.canonical ?? null]],
+      ),
+    );
   for (const { op, before, shown, after, seq, tsMs } of changes) {
     if (op === 't') {
       rows.clear();
@@ -239,7 +320,11 @@ export function foldChangelog({ columns, changes }: Changelog, connector: Change
     // Without an order in the log the clock decides, and a change of the same instant is none that was seen.
     if (seen !== undefined && (connector === 'oracle' ? tsMs < seen : seq <= seen)) continue;
     const isMove = op === 'u' && oldKey !== null && oldKey !== newKey;
-    for (const touched of isMove ? [key, oldKey] : [key]) last.set(touched, Math.max(last.get(touched) ?? -Infinity, connector === 'oracle' ? tsMs : seq));
+    for (const touched of isMove ? [key, oldKey] : [key])
+      last.set(
+        touched,
+        Math.max(last.get(touched) ?? -Infinity, connector === 'oracle' ? tsMs : seq),
+      );
     const isDelete = after === null || isMove;
     if (isDelete) {
       rows.delete(oldKey ?? '');
@@ -248,10 +333,15 @@ export function foldChangelog({ columns, changes }: Changelog, connector: Change
     if (after === null) continue;
     rows.set(key, texts(after));
     const whole = properties(after, () => true);
-    if (op !== 'u' || isMove) events.push({ operation: 'create', key, properties: whole, after: whole });
+    if (op !== 'u' || isMove)
+      events.push({ operation: 'create', key, properties: whole, after: whole });
     else {
-      const changed = properties(after, (i) => shown !== 'full' || before?.[i]?.canonical !== after[i]?.canonical);
-      if (Object.keys(changed).length > 0) events.push({ operation: 'update', key, properties: changed, after: whole });
+      const changed = properties(
+        after,
+        (i) => shown !== 'full' || before?.[i]?.canonical !== after[i]?.canonical,
+      );
+      if (Object.keys(changed).length > 0)
+        events.push({ operation: 'update', key, properties: changed, after: whole });
     }
   }
   return { rows, events };

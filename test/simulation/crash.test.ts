@@ -42,7 +42,12 @@ interface Plan {
 
 async function runPlan({ db, name, random, mutate }: Plan): Promise<void> {
   const lines = randomScript(random, random.between(3, 7));
-  const world = smallWorld({ db, lines, folder: `${folder.path}/${name}`, ...(mutate === undefined ? {} : { mutate }) });
+  const world = smallWorld({
+    db,
+    lines,
+    folder: `${folder.path}/${name}`,
+    ...(mutate === undefined ? {} : { mutate }),
+  });
   await live(world, { random, points: POINTS });
   await world.check();
 }
@@ -53,7 +58,9 @@ test('whenever the process dies, what is visible in the end is as if it never ha
   const stream = async (db: Database): Promise<void> => {
     for (let plan = next++; isOpen(plan); plan = next++) {
       await runPlan({ db, name: `plan-${plan}`, random: random(plan) }).catch((error: unknown) => {
-        throw new Error(`plan ${plan} failed: SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan}`, { cause: error });
+        throw new Error(`plan ${plan} failed: SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan}`, {
+          cause: error,
+        });
       });
     }
   };
@@ -70,7 +77,10 @@ describe('a checkpoint in a wrong order is found out', () => {
       let killed: unknown = null;
       let plan = 0;
       for (; killed === null && plan < MUTANT_PLANS; plan += 1) {
-        killed = await runPlan({ db, name: `${name}-${plan}`, random: random(plan), mutate }).then(() => null, (error: unknown) => error);
+        killed = await runPlan({ db, name: `${name}-${plan}`, random: random(plan), mutate }).then(
+          () => null,
+          (error: unknown) => error,
+        );
       }
       console.log(`${name}: found out by plan ${plan}: ${String(killed).split('\n')[0]}`);
       expect(killed).not.toBeNull();

@@ -14,14 +14,23 @@ export interface FeedCuts {
 }
 
 /** What each phase adds to the feed, to be written before its run. */
-export function feedPhases(lines: readonly string[], cuts: FeedCuts, folder: string): readonly (() => Promise<void>)[] {
-  const bounds = [0, ...cuts.phases.map((share) => Math.floor(share * lines.length)).toSorted((a, b) => a - b), lines.length];
+export function feedPhases(
+  lines: readonly string[],
+  cuts: FeedCuts,
+  folder: string,
+): readonly (() => Promise<void>)[] {
+  const bounds = [
+    0,
+    ...cuts.phases.map((share) => Math.floor(share * lines.length)).toSorted((a, b) => a - b),
+    lines.length,
+  ];
   const phases = bounds.slice(1).map((end, i) => lines.slice(bounds[i], end));
   const grows = cuts.isGrowing && !cuts.isGzip;
   const torn = grows ? cuts.tornBytes : 0;
   let file = 0;
   let carry = Buffer.alloc(0);
-  const path = (): string => join(folder, `part-${String(file).padStart(3, '0')}.ndjson${cuts.isGzip ? '.gz' : ''}`);
+  const path = (): string =>
+    join(folder, `part-${String(file).padStart(3, '0')}.ndjson${cuts.isGzip ? '.gz' : ''}`);
   return phases.map((phase, at) => async () => {
     const perFile = Math.max(1, Math.ceil(phase.length / cuts.filesPerPhase));
     const isLast = at === phases.length - 1;

@@ -25,7 +25,10 @@ export interface LivesOptions {
 const RETRY = { max_retries: 3, retry_interval_ms: 1000 };
 
 /** @returns what was passed in each life, for the message of a failure */
-export async function live(world: World, options: LivesOptions): Promise<readonly (readonly string[])[]> {
+export async function live(
+  world: World,
+  options: LivesOptions,
+): Promise<readonly (readonly string[])[]> {
   const { random, points } = options;
   const deaths = random.between(1, 2);
   const lives: (readonly string[])[] = [];
@@ -40,10 +43,16 @@ export async function live(world: World, options: LivesOptions): Promise<readonl
   }
 }
 
-const stopAfter = (random: Rng): number | null => (random.chance(0.1) ? random.between(1, 3) : null);
+const stopAfter = (random: Rng): number | null =>
+  random.chance(0.1) ? random.between(1, 3) : null;
 
 /** True: it ended by itself. */
-async function liveOnce(world: World, plan: CrashPlan, random: Rng, stopAfterBatches: number | null): Promise<boolean> {
+async function liveOnce(
+  world: World,
+  plan: CrashPlan,
+  random: Rng,
+  stopAfterBatches: number | null,
+): Promise<boolean> {
   const stop = new AbortController();
   let batches = 0;
   const progress = (news: Progress): void => {
@@ -61,6 +70,7 @@ async function liveOnce(world: World, plan: CrashPlan, random: Rng, stopAfterBat
     if (!plan.isDead && !isStopped) throw error;
     return false;
   } finally {
-    for (const part of [parts.source, ...parts.stages, ...parts.sinks]) await part[Symbol.asyncDispose]();
+    for (const part of [parts.source, ...parts.stages, ...parts.sinks])
+      await part[Symbol.asyncDispose]();
   }
 }

@@ -36,7 +36,8 @@ function recovering(parts: PipelineParts): { parts: PipelineParts; isRecovering:
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'commit before save': (parts) =>
     saving(parts, async (checkpoint) => {
-      for (const [i, sink] of parts.sinks.entries()) await sink.commit(checkpoint.mark, checkpoint.prepared[i] ?? null);
+      for (const [i, sink] of parts.sinks.entries())
+        await sink.commit(checkpoint.mark, checkpoint.prepared[i] ?? null);
       await parts.checkpoints.save(checkpoint);
     }),
 
@@ -55,7 +56,13 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'no commit on recovery': (given) => {
     const { parts, isRecovering } = recovering(given);
     const forgetful = (sink: Sink): Sink =>
-      intercepted(sink, ['commit'], (_, commit) => async (...args) => (isRecovering() ? [] : await commit(...args)));
+      intercepted(
+        sink,
+        ['commit'],
+        (_, commit) =>
+          async (...args) =>
+            isRecovering() ? [] : await commit(...args),
+      );
     return { ...parts, sinks: parts.sinks.map((sink, i) => (i === 0 ? forgetful(sink) : sink)) };
   },
 
@@ -84,7 +91,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
 
   'state of the stages forgotten': (parts) => ({
     ...parts,
-    stages: parts.stages.map((stage) => intercepted(stage, ['loadState'], (_, load) => () => load(null))),
+    stages: parts.stages.map((stage) =>
+      intercepted(stage, ['loadState'], (_, load) => () => load(null)),
+    ),
   }),
 
   'what was never saved is kept': (parts) => ({

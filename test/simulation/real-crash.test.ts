@@ -25,7 +25,9 @@ test('whenever the process dies, tables, events and dead letters on disk are in 
       await live(world, { random: chances, points: POINTS, bury: () => dropTables(db) });
       await world.check();
     } catch (error) {
-      throw new Error(`plan ${plan} failed: SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan}`, { cause: error });
+      throw new Error(`plan ${plan} failed: SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan}`, {
+        cause: error,
+      });
     }
   }
   console.log(`crash plans on disk: ${plan} passed`);
@@ -35,5 +37,11 @@ test('whenever the process dies, tables, events and dead letters on disk are in 
 /** What a dead process held in memory is gone. */
 async function dropTables(db: Database): Promise<void> {
   const tables = await db.rows(sql`SELECT table_name AS name FROM duckdb_tables()`);
-  if (tables.length > 0) await db.run(join(tables.map((table) => sql`DROP TABLE ${id(String(table['name']))}`), '; '));
+  if (tables.length > 0)
+    await db.run(
+      join(
+        tables.map((table) => sql`DROP TABLE ${id(String(table['name']))}`),
+        '; ',
+      ),
+    );
 }

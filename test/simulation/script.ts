@@ -19,7 +19,12 @@ export function randomScript(random: Rng, length: number): readonly ScriptedLine
   return lines;
 }
 
-function change(random: Rng, table: string, rows: Map<string, string>, seq: number): ScriptedChange {
+function change(
+  random: Rng,
+  table: string,
+  rows: Map<string, string>,
+  seq: number,
+): ScriptedChange {
   const id = random.pick(KEYS);
   const at = `${table} ${id}`;
   const old = rows.get(at);
@@ -72,5 +77,11 @@ export function expectedOf(lines: readonly ScriptedLine[]): Expected {
     rows[after ?? ''] = [after, line.after?.['v'] ?? null];
     events.push(`${table} ${op === 'u' && before === after ? 'update' : 'create'} ${after}`);
   }
-  return { tables: Object.fromEntries(Object.entries(tables).filter(([, rows]) => Object.keys(rows).length > 0)), events, bad };
+  return {
+    tables: Object.fromEntries(
+      Object.entries(tables).filter(([, rows]) => Object.keys(rows).length > 0),
+    ),
+    events,
+    bad,
+  };
 }

@@ -25,7 +25,11 @@ export interface SmallWorldOptions {
   readonly mutate?: (parts: PipelineParts) => PipelineParts;
 }
 
-const COLUMNS = ['id', 'v'].map((name) => ({ name, type: 'string' as const, nullable: name !== 'id' }));
+const COLUMNS = ['id', 'v'].map((name) => ({
+  name,
+  type: 'string' as const,
+  nullable: name !== 'id',
+}));
 const TABLE = { columns: COLUMNS, key: ['id'] };
 export const TABLES = { 'shop.a': TABLE, 'shop.b': TABLE };
 const HOUR_MS = 3_600_000;
@@ -36,7 +40,12 @@ export function smallWorld(options: SmallWorldOptions): World {
   const target = new MemoryTarget();
   const log = new MemoryEventLog();
   const store = new MemoryCheckpointStore();
-  const tablesNow = (): Record<string, unknown> => Object.fromEntries([...target.tables].filter(([, t]) => t.rows.size > 0).map(([name, { rows }]) => [name, Object.fromEntries(rows)]));
+  const tablesNow = (): Record<string, unknown> =>
+    Object.fromEntries(
+      [...target.tables]
+        .filter(([, t]) => t.rows.size > 0)
+        .map(([name, { rows }]) => [name, Object.fromEntries(rows)]),
+    );
   const acknowledged: number[] = [];
   const comesAgain = new Set(lines).size < lines.length;
 
@@ -45,7 +54,9 @@ export function smallWorld(options: SmallWorldOptions): World {
     read: (position, signal) => source.read(position, signal),
     acknowledge: async (position) => {
       acknowledged.push(Number(position));
-      expect(tablesNow(), `visible when line ${position} is acknowledged`).toEqual(expectedOf(lines.slice(0, Number(position))).tables);
+      expect(tablesNow(), `visible when line ${position} is acknowledged`).toEqual(
+        expectedOf(lines.slice(0, Number(position))).tables,
+      );
       await source.acknowledge(position);
     },
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
@@ -57,19 +68,45 @@ export function smallWorld(options: SmallWorldOptions): World {
     clock,
     async start(plan: CrashPlan, random: Rng, progress): Promise<PipelineParts> {
       const cut = random.between(1, 4);
-      const source = new ScriptedSource({ feed, batchLines: () => random.between(1, cut), startsSchema: () => random.chance(0.1) });
-      const stages = comesAgain ? [crashing(new MemoryDedup(db), 'stage', AWAITED.stage, plan)] : [];
-      const deadLetters = crashing(newDeadLetters(folder), 'deadLetters', AWAITED.deadLetters, plan);
+      const source = new ScriptedSource({
+        feed,
+        batchLines: () => random.between(1, cut),
+        startsSchema: () => random.chance(0.1),
+      });
+      const stages = comesAgain
+        ? [crashing(new MemoryDedup(db), 'stage', AWAITED.stage, plan)]
+        : [];
+      const deadLetters = crashing(
+        newDeadLetters(folder),
+        'deadLetters',
+        AWAITED.deadLetters,
+        plan,
+      );
       const sink = new MemorySink({ db, target, between: () => plan.point('between two tables') });
       const parts: PipelineParts = {
         source: crashingSource(witness(source), plan),
-        work: newWork({ db, targets: async (view) => [mirror(view, { namespace: 'shop', table: view.table.slice('shop.'.length) })], stages, deadLetters }),
+        work: newWork({
+          db,
+          targets: async (view) => [
+            mirror(view, { namespace: 'shop', table: view.table.slice('shop.'.length) }),
+          ],
+          stages,
+          deadLetters,
+        }),
         stages,
-        sinks: [crashing(sink, 'tables', AWAITED.sink, plan), crashing(new MemoryEvents(db, log), 'events', AWAITED.sink, plan)],
+        sinks: [
+          crashing(sink, 'tables', AWAITED.sink, plan),
+          crashing(new MemoryEvents(db, log), 'events', AWAITED.sink, plan),
+        ],
         checkpoints: crashing(store, 'store', AWAITED.store, plan),
         deadLetters,
         clock,
-        schedule: { interval_ms: 0, min_pause_ms: 0, timeout_ms: HOUR_MS, max_bytes: random.between(1, 5) },
+        schedule: {
+          interval_ms: 0,
+          min_pause_ms: 0,
+          timeout_ms: HOUR_MS,
+          max_bytes: random.between(1, 5),
+        },
         progress,
       };
       return options.mutate?.(parts) ?? parts;
@@ -78,10 +115,15 @@ export function smallWorld(options: SmallWorldOptions): World {
       const expected = expectedOf(lines);
       expect(tablesNow()).toEqual(expected.tables);
       expect(log.all()).toEqual(expected.events.map((text, i) => ({ number: i + 1, text })));
-      const marks = store.saved.map((text) => (JSON.parse(text.split('\n')[1] ?? '') as { mark: { id: number; position: string } }).mark);
+      const marks = store.saved.map(
+        (text) =>
+          (JSON.parse(text.split('\n')[1] ?? '') as { mark: { id: number; position: string } })
+            .mark,
+      );
       expect(marks.map((mark) => mark.id)).toEqual(marks.map((_, i) => i + 1));
       expect(marks.at(-1)?.position ?? '0').toBe(String(lines.length));
-      for (const [i, mark] of marks.entries()) expect(Number(mark.position)).toBeGreaterThan(Number(marks[i - 1]?.position ?? 0));
+      for (const [i, mark] of marks.entries())
+        expect(Number(mark.position)).toBeGreaterThan(Number(marks[i - 1]?.position ?? 0));
       expect(acknowledged).toEqual(acknowledged.toSorted((a, b) => a - b));
       for (const { marks: carried } of target.tables.values()) {
         const ids = carried.map((mark) => mark.id);

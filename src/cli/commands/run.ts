@@ -23,7 +23,7 @@ export async function runCommand(
   }
   // A feed that is followed has no other end than a signal, and a supervisor's SIGTERM is no failure.
   const isProperEnd = signal === null || (signal === 'SIGTERM' && loaded.spec.source.watch);
-  
+  if (!isProperEnd) return EXIT.interrupted;
   return options.strict === true && report.dead_letters_waiting > 0 ? EXIT.partial : EXIT.ok;
 }
 

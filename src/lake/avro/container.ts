@@ -43,12 +43,21 @@ const longType = avsc.types.LongType.__with({
 
 const metadataType = avsc.Type.forSchema({ type: 'map', values: 'bytes' });
 
-// The hook, because avsc makes a type of its own for a long with a logical type.
-function recordType(schema: AvroSchema): avsc.Type {
-  return avsc.Type.forSchema(schema as avsc.Schema, {
+/** Types that are kept ready: making one takes as long as decoding a small manifest, and files share few schemas. */
+const TYPES_MAX = 32;
+const types = new Map<string, avsc.Type>();
+
+function recordType(schemaText: string): avsc.Type {
+  const known = types.get(schemaText);
+  if (known !== undefined) return known;
+  // By the hook, because avsc makes a type of its own for a long with a logical type.
+  const type = avsc.Type.forSchema(JSON.parse(schemaText) as avsc.Schema, {
     wrapUnions: false,
     typeHook: (part) => (isLong(part) ? longType : undefined),
   });
+  if (types.size >= TYPES_MAX) types.clear();
+  types.set(schemaText, type);
+  return type;
 }
 
 function isLong(schema: unknown): boolean {
@@ -61,10 +70,11 @@ export function writeAvro(
   metadata: ReadonlyMap<string, string>,
   records: readonly object[],
 ): Buffer {
-  const type = recordType(schema);
+  const schemaText = JSON.stringify(schema);
+  const type = recordType(schemaText);
   const sync = randomBytes(16);
   const header: Record<string, Buffer> = {
-    'avro.schema': Buffer.from(JSON.stringify(schema)),
+    'avro.schema': Buffer.from(schemaText),
     'avro.codec': Buffer.from('deflate'),
   };
   for (const [key, value] of metadata) header[key] = Buffer.from(value);
@@ -111,8 +121,9 @@ function decode(buffer: Buffer, path: string): AvroFile {
   const header = metadataType.decode(buffer, 4);
   const keys = Object.entries(header.value as Readonly<Record<string, Buffer>>);
   const metadata = new Map(keys.map(([key, value]) => [key, value.toString('utf8')]));
-  const schema = JSON.parse(metadata.get('avro.schema') ?? '') as AvroSchema;
-  const type = recordType(schema);
+  const schemaText = metadata.get('avro.schema') ?? '';
+  const schema = JSON.parse(schemaText) as AvroSchema;
+  const type = recordType(schemaText);
   const inflate = decoderOf(metadata.get('avro.codec') ?? 'null', path);
   const sync = buffer.subarray(header.offset, header.offset + 16);
   if (sync.length !== 16) throw new Error('the file ends inside its header');

@@ -141,7 +141,11 @@ describe('the newest version is found', () => {
     expect(
       gunzipSync((await store.read(zipped.metadataLocation)) ?? Buffer.alloc(0)).length,
     ).toBeGreaterThan(100);
-    expect(await found()).toBe('v3.gz.metadata.json');
+    const other = await hadoopCatalog({ warehouse: 'file:/wh', store }).loadTable(REF);
+    expect(other).toMatchObject({
+      metadataLocation: zipped.metadataLocation,
+      metadata: zipped.metadata,
+    });
     // The same version under its other name is taken all the same.
     const late = catalog.commitMetadata(table, table.metadata);
     await expect(late).rejects.toMatchObject({ code: 'E_COMMIT_CONFLICT' });
@@ -185,6 +189,16 @@ test('checksum files of other writers beside names of ours are removed, or they 
   await commit(table, 'x');
   const names = (await store.list(FOLDER)).map((e) => e.name);
   expect(names.filter((name) => name.endsWith('.crc'))).toEqual(['.v1.metadata.json.crc']);
+});
+
+test('a table that took the place of another is not taken for the one before, though its file has the same name', async () => {
+  const before = await catalog.createTable(NEW);
+  await store.remove(before.metadataLocation);
+  await store.remove(`${FOLDER}/version-hint.text`);
+  const after = await hadoopCatalog({ warehouse: 'file:/wh', store }).createTable(NEW);
+  const loaded = await catalog.loadTable(REF);
+  expect(loaded?.metadata['table-uuid']).toBe(after.metadata['table-uuid']);
+  expect(after.metadata['table-uuid']).not.toBe(before.metadata['table-uuid']);
 });
 
 test('damaged metadata is told, not taken for a table that is not there', async () => {

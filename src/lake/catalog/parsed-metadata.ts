@@ -34,7 +34,7 @@ export function parsedMetadata(): ParsedMetadata {
     remember,
     parse: (file) => {
       const known = last.get(folderOf(file.path));
-      if (known?.file.path === file.path && Buffer.compare(known.file.bytes, file.bytes) === 0) {
+      if (known !== undefined && Buffer.compare(known.file.bytes, file.bytes) === 0) {
         return known.metadata;
       }
       const metadata = parseMetadata(textOf(file), file.path);

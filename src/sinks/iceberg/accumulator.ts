@@ -10,9 +10,11 @@ export interface AccumulatedColumn {
   readonly type: ColumnType;
   readonly isKey: boolean;
   readonly nullable: boolean;
+  /** Its column in the relation: names of the feed's own would meet those used here. */
+  readonly field: string;
 }
 
-/** Rows `(seq BIGINT, gone BOOLEAN, columns by name)`: of a key, the one with the greatest `seq` holds. */
+/** Rows `(seq BIGINT, gone BOOLEAN, v0 …)`: of a key, the one with the greatest `seq` holds. */
 export class Accumulator {
   readonly #db: Database;
   readonly #table: string;
@@ -43,7 +45,7 @@ export class Accumulator {
   async add(changes: Changes, base: bigint): Promise<void> {
     await this.#widen(changes.columns);
     const { ord, relation, truncatedAt } = changes;
-    const names = join(changes.columns.map((c) => id(c.name)));
+    const names = join(changes.columns.map((c) => id(this.#fieldOf(c.name))));
     if (truncatedAt !== null) {
       const at = base + BigInt(truncatedAt) * 2n;
       await this.#db.run(sql`DELETE FROM ${id(this.#table)} WHERE seq < ${at}`);
@@ -69,7 +71,7 @@ export class Accumulator {
   /** A relation with one row of each key. */
   async fold(): Promise<Sql> {
     if (!this.#isFolded) {
-      const keys = join(this.#columns.filter((c) => c.isKey).map((c) => id(c.name)));
+      const keys = join(this.#columns.filter((c) => c.isKey).map((c) => id(c.field)));
       const folded = this.#db.name('folded');
       await this.#db.run(sql`CREATE TABLE ${id(folded)} AS SELECT * FROM ${id(this.#table)}
         WHERE seq IN (SELECT max(seq) FROM ${id(this.#table)} GROUP BY ${keys});
@@ -87,34 +89,32 @@ export class Accumulator {
     this.#truncatedAt = null;
   }
 
+  #fieldOf(name: string): string {
+    return this.#columns.find((c) => c.name === name)?.field ?? '';
+  }
+
   async #widen(columns: readonly ChangeColumn[]): Promise<void> {
     const table = id(this.#table);
+    const fresh = columns.filter((column) => !this.#columns.some((c) => c.name === column.name));
+    const added = fresh.map(({ name, type, isKey, nullable }, i): AccumulatedColumn => ({
+      name,
+      type,
+      isKey,
+      nullable,
+      field: `v${this.#columns.length + i}`,
+    }));
+    const typed = added.map((c) => sql`${id(c.field)} ${duckdbType(c.type)}`);
     if (this.#columns.length === 0) {
-      const list = columns.map((c) => sql`${id(c.name)} ${duckdbType(c.type)}`);
       await this.#db.run(
-        sql`CREATE OR REPLACE TABLE ${table} (seq BIGINT, gone BOOLEAN, ${join(list)})`,
+        sql`CREATE OR REPLACE TABLE ${table} (seq BIGINT, gone BOOLEAN, ${join(typed)})`,
       );
-      this.#columns = columns.map(plain);
-      return;
+    } else {
+      for (const column of typed)
+        await this.#db.run(sql`ALTER TABLE ${table} ADD COLUMN ${column}`);
     }
-    for (const column of columns) {
-      const known = this.#columns.find((c) => c.name === column.name);
-      if (known === undefined) {
-        await this.#db.run(
-          sql`ALTER TABLE ${table} ADD COLUMN ${id(column.name)} ${duckdbType(column.type)}`,
-        );
-        this.#columns = [...this.#columns, plain(column)];
-      }
-    }
+    this.#columns = [...this.#columns, ...added];
   }
 }
-
-const plain = (c: ChangeColumn): AccumulatedColumn => ({
-  name: c.name,
-  type: c.type,
-  isKey: c.isKey,
-  nullable: c.nullable,
-});
 
 /** The last change of each key of a batch. @param after predicate on rows, beginning with AND; empty: all */
 export function foldRows(changes: Changes, base: bigint, after: Sql): Sql {
@@ -125,6 +125,6 @@ export function foldRows(changes: Changes, base: bigint, after: Sql): Sql {
 }
 
 /** The rows of a folded relation that are there. */
-export function dataRows(folded: Sql, columns: readonly string[]): Sql {
-  return sql`SELECT ${join(columns.map((name) => id(name)))} FROM ${folded} WHERE NOT gone`;
+export function dataRows(folded: Sql, columns: readonly Sql[]): Sql {
+  return sql`SELECT ${join(columns)} FROM ${folded} WHERE NOT gone`;
 }

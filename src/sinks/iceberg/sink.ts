@@ -18,8 +18,8 @@ import type { Committed, Mark, Sink } from '../../model/sink.ts';
 import type { ColumnType } from '../../model/types.ts';
 import { duckdbType } from '../../sql/casts.ts';
 import type { Database } from '../../sql/database.ts';
-import { id, join, sql, type Sql } from '../../sql/sql.ts';
-import { Accumulator } from './accumulator.ts';
+import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+import { Accumulator, dataRows } from './accumulator.ts';
 import { readyTable, type ReadyTable } from './table-schema.ts';
 
 export interface IcebergSinkOptions {
@@ -153,7 +153,7 @@ export class IcebergSink implements Sink {
           ready,
           2,
           keys,
-          sql`SELECT ${join(keys.map((key) => id(key.name)))} FROM ${folded}`,
+          sql`SELECT ${join(keys.map((key) => named(accumulator, key)))} FROM ${folded}`,
           keys.map((key) => key.id),
         )
       : null;
@@ -222,12 +222,15 @@ const typeOf = (field: Field): ColumnType =>
   (typeof field.type === 'string' ? field.type.replaceAll(' ', '') : 'string') as ColumnType;
 
 function dataSelect(ready: ReadyTable, accumulator: Accumulator, folded: Sql): Sql {
-  const columns = plainFields(ready.schema).map((field) => {
-    const type = duckdbType(typeOf(field));
-    const isWritten = accumulator.columns.some((c) => c.name === field.name);
-    return isWritten
-      ? sql`${id(field.name)}::${type} AS ${id(field.name)}`
-      : sql`NULL::${type} AS ${id(field.name)}`;
-  });
-  return sql`SELECT ${join(columns)} FROM ${folded} WHERE NOT gone`;
+  return dataRows(
+    folded,
+    plainFields(ready.schema).map((field) => named(accumulator, field)),
+  );
+}
+
+/** A column of the table out of the accumulated relation; null where the pipeline does not write it. */
+function named(accumulator: Accumulator, field: Field): Sql {
+  const column = accumulator.columns.find((c) => c.name === field.name);
+  const value = column === undefined ? raw('NULL') : id(column.field);
+  return sql`${value}::${duckdbType(typeOf(field))} AS ${id(field.name)}`;
 }

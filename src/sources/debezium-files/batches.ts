@@ -1,7 +1,7 @@
 /** Batches of one segment: one, or more where a schema changes inside it. */
 import { stat } from 'node:fs/promises';
 import type { Place, Rejected, SourceView } from '../../model/change.ts';
-import { assert, PipelineError } from '../../model/errors.ts';
+import { assert, isPipelineError, PipelineError } from '../../model/errors.ts';
 import type { BatchEnd, ChangeBatch } from '../../model/source.ts';
 import { readLine } from '../../codecs/debezium-line.ts';
 import type { Column } from '../../model/types.ts';
@@ -34,6 +34,7 @@ export interface BatchContext {
 interface BatchParts {
   readonly views: readonly SourceView[];
   readonly startsSchema: boolean;
+  readonly stop: PipelineError | null;
   readonly warnings: readonly string[];
   readonly from: Cut | null;
   readonly to: Cut | null;
@@ -50,6 +51,7 @@ export function makeBatch(
   return {
     views: parts.views,
     startsSchema: parts.startsSchema,
+    stop: parts.stop,
     warnings: parts.warnings,
     async recover(error) {
       if (landAfresh === undefined || !isUnreadable(error)) throw error;
@@ -152,6 +154,7 @@ export async function settle(
   prepared: { startsSchema: boolean; warnings: readonly string[] },
 ): Promise<Settled> {
   const groups: Group[] = [];
+  let refused: Refused | null = null;
   let unmapped = 0;
   for (const found of await tablesIn(context.db, context.landed)) {
     if (choice.of(found.table) === null) {
@@ -160,25 +163,41 @@ export async function settle(
     }
     const isKnown = shapes.table(found.table) !== null;
     const columns = await columnsOf(context, shapes, found);
-    const isNew = shapes.learn(found.table, columns) && isKnown;
-    const same = groups.findIndex(
-      (group) =>
-        group.table === found.table && JSON.stringify(group.columns) === JSON.stringify(columns),
-    );
-    const old = groups[same];
-    if (old === undefined)
-      groups.push({
-        table: found.table,
-        schemas: [found.schema],
-        columns,
-        first: found.first,
-        isNew,
-      });
-    else groups[same] = { ...old, schemas: [...old.schemas, found.schema] };
+    try {
+      const isNew = shapes.learn(found.table, columns) && isKnown;
+      joinGroup(groups, found, columns, isNew);
+    } catch (error) {
+      // What lies before the change that no table can follow is committed first.
+      if (!isPipelineError(error) || found.first === 0) throw error;
+      refused = { ordinal: found.first, error };
+      break;
+    }
   }
   if (shapes.shape().names.some((name) => !context.shape.names.includes(name)))
     return { again: true };
-  return { again: false, parts: await partsOf(context, shapes, groups, unmapped, prepared) };
+  const parts = await partsOf(context, shapes, groups, { ...prepared, unmapped, refused });
+  return { again: false, parts };
+}
+
+/** A row from which on the feed cannot be followed. */
+interface Refused {
+  readonly ordinal: number;
+  readonly error: PipelineError;
+}
+
+function joinGroup(
+  groups: Group[],
+  found: FoundTable,
+  columns: readonly Column[],
+  isNew: boolean,
+): void {
+  const { table, schema, first } = found;
+  const same = groups.findIndex(
+    (group) => group.table === table && JSON.stringify(group.columns) === JSON.stringify(columns),
+  );
+  const old = groups[same];
+  if (old === undefined) groups.push({ table, schemas: [schema], columns, first, isNew });
+  else groups[same] = { ...old, schemas: [...old.schemas, schema] };
 }
 
 async function columnsOf(
@@ -244,47 +263,62 @@ async function partsOf(
   context: BatchContext,
   shapes: Shapes,
   groups: readonly Group[],
-  unmapped: number,
-  prepared: { startsSchema: boolean; warnings: readonly string[] },
+  prepared: {
+    readonly startsSchema: boolean;
+    readonly warnings: readonly string[];
+    readonly unmapped: number;
+    readonly refused: Refused | null;
+  },
 ): Promise<readonly BatchParts[]> {
-  const { landed, shape, segment } = context;
+  const { landed, segment } = context;
+  const { refused } = prepared;
   const cuts = await cutsOf(context, groups);
-  const ordinals = [...cuts.keys()];
+  const kept = [...cuts.keys()].filter((ordinal) => refused === null || ordinal < refused.ordinal);
+  const ordinals = refused === null ? kept : [...kept, refused.ordinal];
   const places = await landed.lines(ordinals);
   const bounds = ordinals.map((ordinal): Cut => {
     const line = places.find((l) => l.ordinal === ordinal);
     assert(line !== undefined, 'a row of a landed segment has no line');
     return cutAt(segment, line.place);
   });
-  return [...ordinals, null].map((end, i): BatchParts => {
+  const ends = refused === null ? [...ordinals, null] : ordinals;
+  return ends.map((end, i): BatchParts => {
     const start = ordinals[i - 1] ?? null;
-    const range = [
-      ...(start === null ? [] : [sql`ord >= ${start}`]),
-      ...(end === null ? [] : [sql`ord < ${end}`]),
-    ];
-    const views = groups.map((group): SourceView => {
-      const table = {
-        ...(shapes.table(group.table) as KnownTable),
-        columns: typed(group.columns, shapes.table(group.table)?.columns ?? []),
-      };
-      return viewOf(table, shape, {
-        from: landed.from,
-        where: and([isOf(group), ...range]),
-        hasOrdinal: true,
-        isRaw: false,
-      });
-    });
+    const isFirst = start === null;
     return {
-      views,
-      startsSchema:
-        start === null
-          ? prepared.startsSchema || groups.some((group) => group.isNew && group.first === 0)
-          : (cuts.get(start) ?? false),
-      warnings: i === 0 ? prepared.warnings : [],
+      views: groups.map((group) => groupView(context, shapes, group, start, end)),
+      startsSchema: isFirst
+        ? prepared.startsSchema || groups.some((group) => group.isNew && group.first === 0)
+        : (cuts.get(start) ?? false),
+      stop: refused !== null && end === refused.ordinal ? refused.error : null,
+      warnings: isFirst ? prepared.warnings : [],
       from: bounds[i - 1] ?? null,
       to: bounds[i] ?? null,
-      unmapped: end === null ? unmapped : 0,
+      unmapped: end === null ? prepared.unmapped : 0,
     };
+  });
+}
+
+/** Rows of a group with `from` ≤ ordinal < `to`. */
+function groupView(
+  context: BatchContext,
+  shapes: Shapes,
+  group: Group,
+  from: number | null,
+  to: number | null,
+): SourceView {
+  const known = shapes.table(group.table);
+  assert(known !== null, 'a table of a settled segment is known');
+  const range = [
+    ...(from === null ? [] : [sql`ord >= ${from}`]),
+    ...(to === null ? [] : [sql`ord < ${to}`]),
+  ];
+  const table: KnownTable = { ...known, columns: typed(group.columns, known.columns) };
+  return viewOf(table, context.shape, {
+    from: context.landed.from,
+    where: and([isOf(group), ...range]),
+    hasOrdinal: true,
+    isRaw: false,
   });
 }
 

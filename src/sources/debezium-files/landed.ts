@@ -67,6 +67,7 @@ export class Landed {
     this.#table = table;
     this.#extents.length = 0;
     const columns = flatColumns(shape).slice(1);
+    await db.allowColumns(columns.length);
     await db.run(
       sql`CREATE TABLE ${id(table)} (${join(columns.map(([name, type]) => sql`${id(name)} ${raw(type)}`))})`,
     );

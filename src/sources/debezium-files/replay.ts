@@ -106,6 +106,7 @@ export class ReplayedLines implements Source {
     return {
       views,
       startsSchema: false,
+      stop: null,
       warnings: [],
       recover: (error) => Promise.reject(error),
       reread: async (view, ordinals) => ({

@@ -187,6 +187,7 @@ export class DebeziumFiles implements Source {
       const parts = {
         views: [inlineView(table, shape, readOwn(segment.paths, shape, choice, table.table))],
         startsSchema,
+        stop: null,
         warnings,
         from: null,
         to: null,
