@@ -14,7 +14,6 @@ import type { Sink } from './model/sink.ts';
 import type { PipelineSpec } from './model/spec.ts';
 import type { Source } from './model/source.ts';
 import type { Stage } from './model/stage.ts';
-import { objectTypeOf } from './model/target-name.ts';
 import { EventSink } from './sinks/event-bus/sink.ts';
 import { IcebergSink } from './sinks/iceberg/sink.ts';
 import { parsePosition } from './sources/debezium-files/position.ts';
@@ -119,10 +118,7 @@ function makeParts(
   const folders = stateFolders(spec.checkpoint.state_dir);
   const listeners = options.listeners ?? [];
   const hasEvents = spec.sink.event_bus_enabled || listeners.length > 0;
-  const deadLetters = new DeadLetters({
-    folder: folders.deadLetters,
-    targetKey: (table, key) => targetKey(spec, table, key),
-  });
+  const deadLetters = new DeadLetters({ folder: folders.deadLetters });
   const targets = new Targets(db, spec, hasEvents);
   const stages: Stage[] = [];
   const { deduplication } = spec.processing;
@@ -248,10 +244,8 @@ export async function replayDeadLetters(
   await runWith(spec, options, ({ db, choice, needsBefore: wholeBefore, deadLetters }) => {
     const letters = (): readonly DeadLetter[] => chosen(deadLetters, ids);
     const kept: DeadLetter[] = [];
+    const superseded: DeadLetter[] = [];
     const done = (): void => {
-      const superseded = letters().filter(
-        (letter) => letter.isSuperseded && !kept.includes(letter),
-      );
       for (const letter of superseded) deadLetters.resolve(letter.id, 'superseded');
       const applied = kept.filter((letter) => !deadLetters.wasMetAgain(letter.id));
       for (const letter of applied) deadLetters.resolve(letter.id, 'replayed');
@@ -264,7 +258,8 @@ export async function replayDeadLetters(
     const { max_line_bytes: maxLineBytes, max_nesting: maxNesting } = spec.source;
     // The letters are read only after the engine has recovered, so they are asked for late.
     const lines = (): readonly DeadLetter[] => {
-      kept.push(...letters().filter((letter) => !letter.isSuperseded));
+      for (const letter of letters()) (letter.isSuperseded ? superseded : kept).push(letter);
+      kept.sort((a, b) => (a.file === b.file ? a.byte - b.byte : a.file < b.file ? -1 : 1));
       return kept;
     };
     return new ReplayedLines({
@@ -353,12 +348,4 @@ export function choiceOf(spec: PipelineSpec): TableChoice {
     mapping,
     mapped: (mappings ?? []).map((m) => m.source_table),
   });
-}
-
-function targetKey(spec: PipelineSpec, table: string, key: string): string {
-  const mapping = mappingOf(spec, table);
-  if (mapping === null) return key;
-  return mapping.rid_template
-    .replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid))
-    .replaceAll('{pk}', key);
 }

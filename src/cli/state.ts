@@ -25,7 +25,6 @@ export async function waitingLetters(spec: PipelineSpec): Promise<readonly DeadL
   const last = (await lastCheckpoint(spec))?.mark.id ?? 0;
   const letters = new DeadLetters({
     folder: stateFolders(spec.checkpoint.state_dir).deadLetters,
-    targetKey: (_table, key) => key,
   });
   // Up to no limit: loading up to a checkpoint removes what a running pipeline is about to save.
   await letters.load(Number.MAX_SAFE_INTEGER);

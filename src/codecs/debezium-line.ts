@@ -4,7 +4,15 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { ErrorCode } from '../model/errors.ts';
-import { JsonFault, compactJson, readFields, readJson, textOf, type JsonFields, type JsonSpan } from './json-text.ts';
+import {
+  JsonFault,
+  compactJson,
+  readFields,
+  readJson,
+  textOf,
+  type JsonFields,
+  type JsonSpan,
+} from './json-text.ts';
 
 export interface LineLimits {
   readonly maxLineBytes: number;
@@ -45,9 +53,18 @@ export type LineResult =
   | { readonly kind: 'other'; readonly what: 'heartbeat' | 'schema-change' | 'transaction' }
   | { readonly kind: 'envelope'; readonly envelope: Envelope }
   /** `byte`: offset of the fault in the line, where it has one. */
-  | { readonly kind: 'error'; readonly code: ErrorCode; readonly message: string; readonly byte?: number };
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly byte?: number;
+    };
 
-const DEFAULTS: LineLimits = { maxLineBytes: 64 * 1024 * 1024, maxNesting: 512, isFileStart: false };
+const DEFAULTS: LineLimits = {
+  maxLineBytes: 64 * 1024 * 1024,
+  maxNesting: 512,
+  isFileStart: false,
+};
 
 /** The longest text that the JavaScript engine can hold (2^29 - 24 letters). */
 const TEXT_BYTES_MAX = 2 ** 29 - 24;
@@ -56,7 +73,8 @@ const TEXT_BYTES_MAX = 2 ** 29 - 24;
 export function readLine(bytes: Uint8Array, limits: Partial<LineLimits> = {}): LineResult {
   const { maxLineBytes, maxNesting, isFileStart } = { ...DEFAULTS, ...limits };
   const lineMax = Math.min(maxLineBytes, TEXT_BYTES_MAX);
-  if (bytes.length > lineMax) return error('E_LINE_TOO_LONG', `The line has ${bytes.length} bytes; the limit is ${lineMax}.`);
+  if (bytes.length > lineMax)
+    return error('E_LINE_TOO_LONG', `The line has ${bytes.length} bytes; the limit is ${lineMax}.`);
   const markBytes = isFileStart && hasByteOrderMark(bytes) ? 3 : 0;
   const line = Buffer.from(bytes.buffer, bytes.byteOffset + markBytes, bytes.length - markBytes);
   const text = line.toString('utf8');
@@ -69,7 +87,11 @@ export function readLine(bytes: Uint8Array, limits: Partial<LineLimits> = {}): L
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
     const byte = markBytes + Buffer.byteLength(text.slice(0, fault.offset));
-    return error(fault.code, `The line cannot be read at byte ${byte + 1}: ${fault.message}.`, byte);
+    return error(
+      fault.code,
+      `The line cannot be read at byte ${byte + 1}: ${fault.message}.`,
+      byte,
+    );
   }
 }
 
@@ -81,16 +103,22 @@ function readText(text: string, maxNesting: number): LineResult {
   const payload = fields.get('payload');
   if (payload === undefined || fields.has('op')) return readEnvelope(text, fields, null);
   if (payload.kind === 'null') return { kind: 'tombstone' };
-  if (payload.kind !== 'object') return error('E_ENVELOPE_OP', 'The `payload` is not an object, so it has no `op`.');
+  if (payload.kind !== 'object')
+    return error('E_ENVELOPE_OP', 'The `payload` is not an object, so it has no `op`.');
   const schema = fields.get('schema');
-  return readEnvelope(text, readFields(text, payload), schema?.kind === 'object' ? compactJson(text, schema) : null);
+  return readEnvelope(
+    text,
+    readFields(text, payload),
+    schema?.kind === 'object' ? compactJson(text, schema) : null,
+  );
 }
 
 function readEnvelope(text: string, fields: JsonFields, schema: string | null): LineResult {
   const op = fields.get('op');
   if (op === undefined) return withoutOp(fields);
   const operation = textOf(text, op);
-  if (!isOperation(operation)) return error('E_ENVELOPE_OP', 'The `op` is none of c, r, u, d, t and m.');
+  if (!isOperation(operation))
+    return error('E_ENVELOPE_OP', 'The `op` is none of c, r, u, d, t and m.');
   const before = fields.get('before');
   const after = fields.get('after');
   const fault = imageFault(operation, before, after);
@@ -113,21 +141,38 @@ function readEnvelope(text: string, fields: JsonFields, schema: string | null): 
 // What connectors write beside changes has no `op`, and neither has a record that was flattened on its way.
 function withoutOp(fields: JsonFields): LineResult {
   const names = [...fields.keys()];
-  if (fields.has('ts_ms') && names.every((name) => name.startsWith('ts_'))) return { kind: 'other', what: 'heartbeat' };
-  if (fields.has('ddl') || fields.has('tableChanges')) return { kind: 'other', what: 'schema-change' };
-  if (fields.has('status') && fields.has('event_count') && fields.has('id')) return { kind: 'other', what: 'transaction' };
+  if (fields.has('ts_ms') && names.every((name) => name.startsWith('ts_')))
+    return { kind: 'other', what: 'heartbeat' };
+  if (fields.has('ddl') || fields.has('tableChanges'))
+    return { kind: 'other', what: 'schema-change' };
+  if (fields.has('status') && fields.has('event_count') && fields.has('id'))
+    return { kind: 'other', what: 'transaction' };
   if (names.some((name) => name === '__op' || name === '__deleted')) {
-    return error('E_ENVELOPE_OP', 'The record was flattened (`__op`): take the unwrapping transform off the connector.');
+    return error(
+      'E_ENVELOPE_OP',
+      'The record was flattened (`__op`): take the unwrapping transform off the connector.',
+    );
   }
   return error('E_ENVELOPE_OP', 'The envelope has no `op`.');
 }
 
-function imageFault(op: Operation, before: JsonSpan | undefined, after: JsonSpan | undefined): LineResult | null {
+function imageFault(
+  op: Operation,
+  before: JsonSpan | undefined,
+  after: JsonSpan | undefined,
+): LineResult | null {
   if (op === 't' || op === 'm') return null;
-  if (!isImageOrNull(after)) return error('E_ENVELOPE_AFTER', 'The `after` is neither an object nor null.');
-  if (!isImageOrNull(before)) return error('E_ENVELOPE_BEFORE', 'The `before` is neither an object nor null.');
-  if (op === 'd') return before?.kind === 'object' ? null : error('E_ENVELOPE_BEFORE', 'A delete has no `before` object, so its key is unknown.');
-  return after?.kind === 'object' ? null : error('E_ENVELOPE_AFTER', `A record with \`op\` ${op} has no \`after\` object.`);
+  if (!isImageOrNull(after))
+    return error('E_ENVELOPE_AFTER', 'The `after` is neither an object nor null.');
+  if (!isImageOrNull(before))
+    return error('E_ENVELOPE_BEFORE', 'The `before` is neither an object nor null.');
+  if (op === 'd')
+    return before?.kind === 'object'
+      ? null
+      : error('E_ENVELOPE_BEFORE', 'A delete has no `before` object, so its key is unknown.');
+  return after?.kind === 'object'
+    ? null
+    : error('E_ENVELOPE_AFTER', `A record with \`op\` ${op} has no \`after\` object.`);
 }
 
 function isImageOrNull(span: JsonSpan | undefined): boolean {

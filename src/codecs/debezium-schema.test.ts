@@ -4,13 +4,30 @@ import { fingerprintOf, readEnvelopeSchema } from './debezium-schema.ts';
 
 type Node = Record<string, unknown>;
 
-const field = (name: string, type: string, rest: Node = {}): Node => ({ type, optional: true, field: name, ...rest });
+const field = (name: string, type: string, rest: Node = {}): Node => ({
+  type,
+  optional: true,
+  field: name,
+  ...rest,
+});
 const envelope = (fields: Node[], images = ['before', 'after']): string =>
   JSON.stringify({
     type: 'struct',
     fields: [
-      ...images.map((image) => ({ type: 'struct', fields, optional: true, name: 'plant.inventory.pumps.Value', field: image })),
-      { type: 'struct', fields: [field('version', 'string')], optional: false, name: 'io.debezium.connector.mysql.Source', field: 'source' },
+      ...images.map((image) => ({
+        type: 'struct',
+        fields,
+        optional: true,
+        name: 'plant.inventory.pumps.Value',
+        field: image,
+      })),
+      {
+        type: 'struct',
+        fields: [field('version', 'string')],
+        optional: false,
+        name: 'io.debezium.connector.mysql.Source',
+        field: 'source',
+      },
       { type: 'string', optional: false, field: 'op' },
       { type: 'int64', optional: true, field: 'ts_ms' },
     ],
@@ -20,14 +37,23 @@ const envelope = (fields: Node[], images = ['before', 'after']): string =>
   });
 
 function columnOf(node: Node): Omit<Column, 'name' | 'nullable'> | undefined {
-  const column = readEnvelopeSchema(envelope([{ field: 'v', optional: true, ...node }]))?.columns[0];
+  const column = readEnvelopeSchema(envelope([{ field: 'v', optional: true, ...node }]))
+    ?.columns[0];
   if (column === undefined) return undefined;
   const { name: _, nullable: __, ...typed } = column;
   return typed;
 }
 
-const debezium = (type: string, name: string): Node => ({ type, name: `io.debezium.${name}`, version: 1 });
-const connect = (type: string, name: string): Node => ({ type, name: `org.apache.kafka.connect.data.${name}`, version: 1 });
+const debezium = (type: string, name: string): Node => ({
+  type,
+  name: `io.debezium.${name}`,
+  version: 1,
+});
+const connect = (type: string, name: string): Node => ({
+  type,
+  name: `org.apache.kafka.connect.data.${name}`,
+  version: 1,
+});
 const decimal = (scale: string, precision?: string): Node => ({
   ...connect('bytes', 'Decimal'),
   parameters: { scale, ...(precision !== undefined && { 'connect.decimal.precision': precision }) },
@@ -93,7 +119,11 @@ describe('types', () => {
 });
 
 describe('envelopes', () => {
-  const fields = [field('id', 'int64', { optional: false }), field('Größe "m"', 'double'), field('at', 'int64', debezium('int64', 'time.MicroTimestamp'))];
+  const fields = [
+    field('id', 'int64', { optional: false }),
+    field('Größe "m"', 'double'),
+    field('at', 'int64', debezium('int64', 'time.MicroTimestamp')),
+  ];
 
   test('columns keep their order and names, and are nullable where they are optional', () => {
     expect(readEnvelopeSchema(envelope(fields))).toMatchObject({
@@ -107,7 +137,9 @@ describe('envelopes', () => {
   });
 
   test('a field that does not say whether it is optional is not', () => {
-    expect(readEnvelopeSchema(envelope([{ type: 'int32', field: 'v' }]))?.columns).toEqual([{ name: 'v', type: 'int', nullable: false }]);
+    expect(readEnvelopeSchema(envelope([{ type: 'int32', field: 'v' }]))?.columns).toEqual([
+      { name: 'v', type: 'int', nullable: false },
+    ]);
   });
 
   test('before stands in for a missing after', () => {
@@ -115,7 +147,8 @@ describe('envelopes', () => {
   });
 
   test('the fingerprint tells column lists apart by name, type, encoding, nullability and order, and by nothing else', () => {
-    const of = (list: Node[]): string | undefined => readEnvelopeSchema(envelope(list))?.fingerprint;
+    const of = (list: Node[]): string | undefined =>
+      readEnvelopeSchema(envelope(list))?.fingerprint;
     const [id = {}, size = {}, at = {}] = fields;
     expect(of(fields)).toMatch(/^[0-9a-f]{16}$/);
     expect(of(fields.map((f) => ({ ...f, default: 1, doc: 'x', version: 9 })))).toBe(of(fields));

@@ -36,15 +36,27 @@ export function readEnvelopeSchema(schemaJson: string): EnvelopeSchema | null {
   const envelope = parse(schemaJson);
   if (envelope === null) return null;
   const images = nodes(envelope.fields);
-  const image = images.find((node) => node.field === 'after') ?? images.find((node) => node.field === 'before');
+  const image =
+    images.find((node) => node.field === 'after') ?? images.find((node) => node.field === 'before');
   if (image === undefined || image.type !== 'struct' || !Array.isArray(image.fields)) return null;
-  const columns = nodes(image.fields).flatMap((node) => (typeof node.field === 'string' ? [columnOf(node.field, node)] : []));
-  return { columns, fingerprint: fingerprintOf(columns), name: typeof envelope.name === 'string' ? envelope.name : null };
+  const columns = nodes(image.fields).flatMap((node) =>
+    typeof node.field === 'string' ? [columnOf(node.field, node)] : [],
+  );
+  return {
+    columns,
+    fingerprint: fingerprintOf(columns),
+    name: typeof envelope.name === 'string' ? envelope.name : null,
+  };
 }
 
 /** The same for equal lists of columns, and for no others. */
 export function fingerprintOf(columns: readonly Column[]): string {
-  const list = columns.map((column) => [column.name, column.type, column.from ?? null, column.nullable]);
+  const list = columns.map((column) => [
+    column.name,
+    column.type,
+    column.from ?? null,
+    column.nullable,
+  ]);
   return createHash('sha256').update(JSON.stringify(list)).digest('hex').slice(0, 16);
 }
 
@@ -96,8 +108,10 @@ const LOGICAL: Readonly<Record<string, Typed>> = {
 
 function typeOf(node: SchemaNode): Typed {
   const type = String(node.type);
-  if (type === 'bytes' && node.name === 'org.apache.kafka.connect.data.Decimal') return decimalType(node.parameters);
-  const logical = typeof node.name === 'string' ? lookUp(LOGICAL, `${type} ${node.name}`) : undefined;
+  if (type === 'bytes' && node.name === 'org.apache.kafka.connect.data.Decimal')
+    return decimalType(node.parameters);
+  const logical =
+    typeof node.name === 'string' ? lookUp(LOGICAL, `${type} ${node.name}`) : undefined;
   return logical ?? lookUp(PRIMITIVES, type) ?? { type: 'string' };
 }
 
@@ -108,7 +122,10 @@ function decimalType(parameters: unknown): Typed {
   const scale = wholeNumber(known['scale']);
   if (scale === null || scale > PRECISION_MAX) return BASE64;
   const precision = wholeNumber(known['connect.decimal.precision']) ?? PRECISION_MAX;
-  return { type: `decimal(${Math.min(Math.max(precision, scale, 1), PRECISION_MAX)},${scale})`, from: 'base64' };
+  return {
+    type: `decimal(${Math.min(Math.max(precision, scale, 1), PRECISION_MAX)},${scale})`,
+    from: 'base64',
+  };
 }
 
 function wholeNumber(value: unknown): number | null {

@@ -15,7 +15,12 @@ function fault(text: string, nesting = NESTING): JsonFault | null {
 }
 
 function fieldTexts(text: string): Record<string, string | null> {
-  return Object.fromEntries([...(readJson(text, NESTING)?.fields ?? [])].map(([name, value]) => [name, textOf(text, value)]));
+  return Object.fromEntries(
+    [...(readJson(text, NESTING)?.fields ?? [])].map(([name, value]) => [
+      name,
+      textOf(text, value),
+    ]),
+  );
 }
 
 function compact(text: string): string {
@@ -36,24 +41,40 @@ function isJson(text: string): boolean {
 describe('texts', () => {
   test('numbers keep their very digits', () => {
     const text = '{"a":1.10,"b":-0,"c":1E+400,"d":12345678901234567890.123456789,"e":0.0}';
-    expect(fieldTexts(text)).toEqual({ a: '1.10', b: '-0', c: '1E+400', d: '12345678901234567890.123456789', e: '0.0' });
+    expect(fieldTexts(text)).toEqual({
+      a: '1.10',
+      b: '-0',
+      c: '1E+400',
+      d: '12345678901234567890.123456789',
+      e: '0.0',
+    });
   });
 
   test('strings are decoded, the other scalars are words', () => {
     const text = String.raw`{"a":"\u00e9\/\"\\\b\f\n\r\t\ud83d\ude00\u0000","b":true,"c":false,"d":null,"e":""}`;
-    expect(fieldTexts(text)).toEqual({ a: 'é/"\\\b\f\n\r\t😀\0', b: 'true', c: 'false', d: null, e: '' });
+    expect(fieldTexts(text)).toEqual({
+      a: 'é/"\\\b\f\n\r\t😀\0',
+      b: 'true',
+      c: 'false',
+      d: null,
+      e: '',
+    });
   });
 
   test('nested values lose their blanks only, and are escaped in one way', () => {
     const text = String.raw`{ "v" : { "a" : [ 1.10 , 1e3 , -0 ] , "b" : "\u00e9 \/ \u001f \u2028" , "a" : { } , "c d" : [ ] } }`;
-    expect(fieldTexts(text)).toEqual({ v: '{"a":[1.10,1e3,-0],"b":"é / \\u001F \u2028","a":{},"c d":[]}' });
+    expect(fieldTexts(text)).toEqual({
+      v: '{"a":[1.10,1e3,-0],"b":"é / \\u001F \u2028","a":{},"c d":[]}',
+    });
   });
 
   test('names are decoded before they are compared', () => {
     expect(fieldTexts(String.raw`{"\u0061b":1}`)).toEqual({ ab: '1' });
     const text = String.raw`{"a":1,"\u0061":2}`;
     expect(fault(text)).toMatchObject({ code: 'E_LINE_DUPLICATE_FIELD', offset: 7 });
-    expect(() => readFields(`[${text}]`, { kind: 'object', start: 1, end: text.length + 1 })).toThrow(expect.objectContaining({ offset: 8 }));
+    expect(() =>
+      readFields(`[${text}]`, { kind: 'object', start: 1, end: text.length + 1 }),
+    ).toThrow(expect.objectContaining({ offset: 8 }));
   });
 
   test('names of JavaScript itself are names like any other', () => {
@@ -112,7 +133,9 @@ describe('faults', () => {
     expect(fault(nested(NESTING + 1))).toMatchObject({ code: 'E_LINE_NESTING', offset: NESTING });
     expect(fault('{"a":'.repeat(1_000_000))).toMatchObject({ code: 'E_LINE_NESTING' });
     expect(fault(nested(1_000_000), Infinity)).toBeNull();
-    expect(compactJson(nested(100_000), { kind: 'array', start: 0, end: 200_000 })).toHaveLength(200_000);
+    expect(compactJson(nested(100_000), { kind: 'array', start: 0, end: 200_000 })).toHaveLength(
+      200_000,
+    );
   });
 
   test('long strings are looked through to their ends', () => {
@@ -130,7 +153,9 @@ describe('faults', () => {
 });
 
 describe('beside the platform parser', () => {
-  const spaced = fc.tuple(fc.jsonValue(), fc.integer({ min: 0, max: 3 })).map(([value, indent]) => JSON.stringify(value, null, indent));
+  const spaced = fc
+    .tuple(fc.jsonValue(), fc.integer({ min: 0, max: 3 }))
+    .map(([value, indent]) => JSON.stringify(value, null, indent));
 
   test('valid JSON is read as the same structure', () => {
     fc.assert(
@@ -144,7 +169,33 @@ describe('beside the platform parser', () => {
   });
 
   test('what is JSON and what is not is the same, but for halves of surrogate pairs', () => {
-    const piece = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', 'u', '0', '1', '-', '.', 'e', 'E', '+', 'true', 'null', ' ', '\n', '\u0001', 'é', '"a"', '\\u00e9', '\\n');
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '\\',
+      'u',
+      '0',
+      '1',
+      '-',
+      '.',
+      'e',
+      'E',
+      '+',
+      'true',
+      'null',
+      ' ',
+      '\n',
+      '\u0001',
+      'é',
+      '"a"',
+      '\\u00e9',
+      '\\n',
+    );
     const change = fc.tuple(fc.nat(), fc.nat({ max: 3 }), piece);
     const mutated = fc.tuple(spaced, fc.array(change, { maxLength: 3 })).map(([text, changes]) =>
       changes.reduce((t, [at, drop, insert]) => {

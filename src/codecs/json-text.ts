@@ -56,7 +56,10 @@ export function readJson(text: string, nestingMax: number): JsonDocument | null 
   if (start === text.length) return null;
   const kind = kindAt(text, start);
   const fields = new Map<string, JsonSpan>();
-  const end = kind === 'object' ? gatherFields(text, start, nestingMax, fields) : readValue(text, start, nestingMax).end;
+  const end =
+    kind === 'object'
+      ? gatherFields(text, start, nestingMax, fields)
+      : readValue(text, start, nestingMax).end;
   const rest = skipBlanks(text, end);
   if (rest < text.length) throw new JsonFault('E_LINE_JSON', 'text follows the value', rest);
   return { kind, start, end, fields };
@@ -77,7 +80,9 @@ export function readFields(text: string, object: JsonSpan): JsonFields {
 export function textOf(text: string, span: JsonSpan): string | null {
   if (span.kind === 'null') return null;
   if (span.kind === 'string') return decodeString(text, span.start, span.end);
-  return span.kind === 'object' || span.kind === 'array' ? compactJson(text, span) : text.slice(span.start, span.end);
+  return span.kind === 'object' || span.kind === 'array'
+    ? compactJson(text, span)
+    : text.slice(span.start, span.end);
 }
 
 /**
@@ -110,14 +115,24 @@ export function compactJson(text: string, span: JsonSpan): string {
 }
 
 // One object from its brace on; gives the place behind it. Each value is read over once, as a whole.
-function gatherFields(text: string, start: number, nestingMax: number, fields: Map<string, JsonSpan>): number {
+function gatherFields(
+  text: string,
+  start: number,
+  nestingMax: number,
+  fields: Map<string, JsonSpan>,
+): number {
   if (nestingMax < 1) throw tooDeep(nestingMax, start);
   let at = skipBlanks(text, start + 1);
   if (text.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
   for (;;) {
     const nameEnd = readName(text, at);
     const name = decodeString(text, at, nameEnd);
-    if (fields.has(name)) throw new JsonFault('E_LINE_DUPLICATE_FIELD', `the field \`${name.slice(0, 64)}\` stands twice in one object`, at);
+    if (fields.has(name))
+      throw new JsonFault(
+        'E_LINE_DUPLICATE_FIELD',
+        `the field \`${name.slice(0, 64)}\` stands twice in one object`,
+        at,
+      );
     const value = readValue(text, readColon(text, nameEnd), nestingMax - 1);
     fields.set(name, value);
     at = skipBlanks(text, value.end);
@@ -131,7 +146,8 @@ function gatherFields(text: string, start: number, nestingMax: number, fields: M
 // One value from its first letter on. The open objects and arrays are kept in a list of their closing letters.
 function readValue(text: string, start: number, nestingMax: number): JsonSpan {
   const kind = kindAt(text, start);
-  if (kind !== 'object' && kind !== 'array') return { kind, start, end: readScalar(text, start, kind) };
+  if (kind !== 'object' && kind !== 'array')
+    return { kind, start, end: readScalar(text, start, kind) };
   const open: number[] = [];
   let at = start;
   for (;;) {
@@ -169,7 +185,8 @@ function readUp(text: string, start: number, open: number[]): number {
       at = skipBlanks(text, at + 1);
       return close === CLOSE_OBJECT ? readColon(text, readName(text, at)) : at;
     }
-    if (code !== close) throw unexpected(text, at, close === CLOSE_OBJECT ? 'a comma or }' : 'a comma or ]');
+    if (code !== close)
+      throw unexpected(text, at, close === CLOSE_OBJECT ? 'a comma or }' : 'a comma or ]');
     open.pop();
     at += 1;
   }
@@ -239,7 +256,8 @@ function readString(text: string, start: number): number {
     if (code === QUOTE) return at + 1;
     if (code === BACKSLASH) at = readEscape(text, at);
     else if (code >= 0x20) at = at - start < SHORT ? at + 1 : skipPlain(text, at);
-    else if (at >= text.length) throw new JsonFault('E_LINE_JSON', 'the text ends within a string', at);
+    else if (at >= text.length)
+      throw new JsonFault('E_LINE_JSON', 'the text ends within a string', at);
     else throw new JsonFault('E_LINE_JSON', 'a control character stands in a string', at);
   }
 }
@@ -250,7 +268,16 @@ function skipPlain(text: string, start: number): number {
   return PLAIN.lastIndex;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
 
 function readEscape(text: string, at: number): number {
   const letter = text.charAt(at + 1);
@@ -261,7 +288,8 @@ function readEscape(text: string, at: number): number {
   const unit = hexUnit(text, at);
   if (unit < 0xd800 || unit > 0xdfff) return at + 6;
   const low = unit < 0xdc00 && text.startsWith('\\u', at + 6) ? hexUnit(text, at + 6) : 0;
-  if (low < 0xdc00 || low > 0xdfff) throw new JsonFault('E_LINE_JSON', 'half of a surrogate pair stands alone', at);
+  if (low < 0xdc00 || low > 0xdfff)
+    throw new JsonFault('E_LINE_JSON', 'half of a surrogate pair stands alone', at);
   return at + 12;
 }
 
@@ -274,16 +302,31 @@ function hexUnit(text: string, at: number): number {
 function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   if (!inner.includes('\\')) return inner;
-  return inner.replaceAll(/\\(?:u([0-9a-fA-F]{4})|(.))/g, (_, hex: string | undefined, letter: string | undefined) =>
-    hex === undefined ? (ESCAPES[letter ?? ''] ?? '') : String.fromCharCode(Number.parseInt(hex, 16)),
+  return inner.replaceAll(
+    /\\(?:u([0-9a-fA-F]{4})|(.))/g,
+    (_, hex: string | undefined, letter: string | undefined) =>
+      hex === undefined
+        ? (ESCAPES[letter ?? ''] ?? '')
+        : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }
 
-const SHORT_ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
 
 function encodeString(value: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what has to be escaped
-  const escaped = value.replaceAll(/["\\\u0000-\u001f]/g, (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`);
+  const escaped = value.replaceAll(
+    /["\\\u0000-\u001f]/g,
+    (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
   return `"${escaped}"`;
 }
 
@@ -302,9 +345,19 @@ function isDigit(code: number): boolean {
 }
 
 function tooDeep(nestingMax: number, at: number): JsonFault {
-  return new JsonFault('E_LINE_NESTING', `objects and arrays stand more than ${nestingMax} deep in each other`, at);
+  return new JsonFault(
+    'E_LINE_NESTING',
+    `objects and arrays stand more than ${nestingMax} deep in each other`,
+    at,
+  );
 }
 
 function unexpected(text: string, at: number, wanted: string): JsonFault {
-  return new JsonFault('E_LINE_JSON', at >= text.length ? `the text ends where ${wanted} should stand` : `${wanted} should stand here`, at);
+  return new JsonFault(
+    'E_LINE_JSON',
+    at >= text.length
+      ? `the text ends where ${wanted} should stand`
+      : `${wanted} should stand here`,
+    at,
+  );
 }

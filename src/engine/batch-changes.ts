@@ -5,7 +5,7 @@ import type { ChangeBatch } from '../model/source.ts';
 import type { Database } from '../sql/database.ts';
 import { id, join, raw, sql, type Sql } from '../sql/sql.ts';
 import { KIND } from '../model/change.ts';
-import { changesOf, compute, FLAG, type Computation } from './compute.ts';
+import { changesOf, compute, FLAG, keyOf, type Computation } from './compute.ts';
 
 export interface ComputedView {
   readonly changes: Changes;
@@ -168,7 +168,7 @@ async function rereadOdd(
   const relation = db.name('exact_changes');
   await db.run(sql`CREATE OR REPLACE TABLE ${id(relation)} AS ${plan.select}`);
   const bad = await db.rows(
-    sql`SELECT ord, code, bad_column FROM ${id(relation)} WHERE flag = ${FLAG.odd} ORDER BY ord`,
+    sql`SELECT ord, code, bad_column, ${keyOf(plan.columns)} AS target_key FROM ${id(relation)} WHERE flag = ${FLAG.odd} ORDER BY ord`,
   );
   const lines =
     bad.length === 0
@@ -192,6 +192,7 @@ async function rereadOdd(
         key: line.key,
         place: line.place,
         bytes: line.bytes,
+        targetKey: typeof row['target_key'] === 'string' ? row['target_key'] : null,
       },
     ];
   });

@@ -14,8 +14,8 @@ import type { ErrorHandlingSpec, SourceSpec } from '../model/spec.ts';
 import type { Stage } from '../model/stage.ts';
 import type { Database } from '../sql/database.ts';
 import { id, sql } from '../sql/sql.ts';
-import { computeView, type Modes } from './batch-changes.ts';
-import type { DeadLetters } from './dead-letters.ts';
+import { computeView, type Modes, type RejectedRow } from './batch-changes.ts';
+import { letterIdOf, type DeadLetter, type DeadLetters } from './dead-letters.ts';
 
 export interface BatchPolicy
   extends
@@ -56,7 +56,7 @@ export class BatchWork {
   async run(batch: ChangeBatch): Promise<BatchResult> {
     const { db, targets, stages, deadLetters } = this.#options;
     let all: Changes[] = [];
-    const rejected: Rejected[] = [];
+    const rejected: RejectedRow[] = [];
     let foreign = 0;
     for (const view of batch.views) {
       for (const target of await targets(view)) {
@@ -69,6 +69,9 @@ export class BatchWork {
     const records = inFeedOrder([...batch.rejected(), ...rejected]);
     const verdict = this.#judge(records);
     if (verdict.stop !== null) all = await this.#cut(batch, all, verdict.stop);
+    const ordinals = new Map(rejected.map((row) => [letterIdOf(row.place), row.ordinal]));
+    const after = (letter: DeadLetter): number =>
+      ordinals.get(letter.id) ?? batch.ordinalAt(letter);
     let duplicates = 0;
     const changes: Changes[] = [];
     for (const one of all) {
@@ -78,10 +81,15 @@ export class BatchWork {
         duplicates += applied.dropped;
         current = applied.changes;
       }
-      await deadLetters.supersede(db, current);
+      await deadLetters.supersede(db, current, after);
       changes.push(current);
     }
     const end = await batch.end(verdict.stop?.place);
+    // A last line that was cut, and is whole now, waits no longer.
+    for (const letter of deadLetters.pending()) {
+      if (batch.holds(letter) && !records.some((record) => letterIdOf(record.place) === letter.id))
+        deadLetters.resolve(letter.id, 'replayed');
+    }
     const stop = verdict.stop === null ? batch.stop : stopError(verdict.stop);
     return {
       changes,
@@ -114,7 +122,11 @@ export class BatchWork {
     return { stop, deadLetters: 0, skipped: kept.length };
   }
 
-  async #truncated(batch: ChangeBatch, changes: Changes, rejected: Rejected[]): Promise<Changes> {
+  async #truncated(
+    batch: ChangeBatch,
+    changes: Changes,
+    rejected: RejectedRow[],
+  ): Promise<Changes> {
     const { db, policy } = this.#options;
     if (changes.truncatedAt === null) return changes;
     const isShared = policy.on_truncate === 'apply' && this.#options.isShared(changes);
@@ -135,6 +147,7 @@ export class BatchWork {
       )) {
         const message = `${changes.source} was truncated in its source`;
         rejected.push({
+          ordinal: line.ordinal,
           code,
           message,
           table: changes.source,

@@ -12,6 +12,7 @@ import {
 } from '../model/change.ts';
 import type { ErrorCode } from '../model/errors.ts';
 import { id, join, or, raw, sql, substitute, type Sql } from '../sql/sql.ts';
+import { textOf } from '../sql/value-text.ts';
 
 /** Values of the column `flag`. */
 export const FLAG = {
@@ -54,16 +55,18 @@ export function compute(view: TargetView, mode: ComputeMode): Computation {
     mode === 'quick' ? column.quick(text) : column.cast(text);
   const images = view.columns.map((column, i) => cast(column, id(`t${i}`)));
   const keys = view.columns.flatMap((column, i) => (column.oldText === null ? [] : [i]));
-  const flags = view.columns.flatMap((column, i) => (column.changed === null ? [] : [id(`d${i}`)]));
+  const compared = view.columns.flatMap((column, i) => (column.compared === null ? [] : [i]));
+  const before = (i: number): Sql => cast(view.columns[i] as TargetColumn, id(`w${i}`)).value;
   const moved = movedOf(keys);
   const ordinal = source.ordinal === null ? [] : [raw('ord')];
-  const isUnsure = view.columns.some((column) => column.isUnsure !== null)
+  const isUnsure = view.columns.some((column) => column.compared !== null)
     ? [raw('is_unsure')]
     : [];
   const middle = [
     ...ordinal,
     ...['op', 'is_odd', 'is_own'].map(raw),
     ...isUnsure,
+    ...(compared.length === 0 ? [] : [raw('has_before')]),
     sql`${kindOf(view)} AS kind`,
     raw('ts'),
     source.order === null ? raw('NULL::HUGEINT AS seq') : raw('seq'),
@@ -74,15 +77,18 @@ export function compute(view: TargetView, mode: ComputeMode): Computation {
       (i) =>
         sql`CASE WHEN ${moved} THEN ${cast(view.columns[i] as TargetColumn, id(`o${i}`)).value} END AS ${id(`o${i}`)}`,
     ),
-    ...flags,
+    ...compared.flatMap((i) => [id(`w${i}`), id(`m${i}`)]),
   ];
   const outer = [
     ...ordinal,
     ...['kind', 'ts', 'seq', 'origin', 'moved'].map(raw),
     ...images.map((_, i) => id(`c${i}`)),
     ...keys.map((i) => id(`o${i}`)),
-    ...flags,
-    ...flagOf(view, images, checksOf(view, images), mode === 'exact'),
+    ...compared.map((i) => changedOf(i, before(i))),
+    ...flagOf(images, checksOf(view, images), mode === 'exact', {
+      isUnsure: compared.length > 0,
+      vague: mode === 'quick' ? compared.map((i) => isVague(i, before(i))) : [],
+    }),
   ];
   return {
     select: sql`SELECT ${join(outer)} FROM (SELECT ${join(middle)} FROM (${textsOf(view)}))`,
@@ -93,20 +99,38 @@ export function compute(view: TargetView, mode: ComputeMode): Computation {
       isKey: column.isKey,
       field: `c${i}`,
       oldField: column.oldText === null ? null : `o${i}`,
-      changedField: column.changed === null ? null : `d${i}`,
+      changedField: column.compared === null ? null : `d${i}`,
     })),
     hasOrdinal: source.ordinal !== null,
     hasOrder: source.order !== null,
   };
 }
 
-/** The innermost level: `t<i>` texts, `o<i>` old keys, `d<i>` changed flags, `fa`/`fb` texts that filters look at. */
+/** Whether an update changed a column. Texts that differ may still be one value: 5 and 5.0. */
+function changedOf(i: number, before: Sql): Sql {
+  const [text, old] = [id(`t${i}`), id(`w${i}`)];
+  return sql`CASE WHEN NOT has_before OR ${id(`m${i}`)} THEN TRUE WHEN ${old} IS NOT DISTINCT FROM ${text} THEN FALSE
+    WHEN ${old} IS NULL OR ${text} IS NULL THEN TRUE ELSE ${before} IS DISTINCT FROM ${id(`c${i}`)} END AS ${id(`d${i}`)}`;
+}
+
+// The value before is in no usual form, so that the quick cast cannot tell whether it is another one.
+function isVague(i: number, before: Sql): Sql {
+  if (before.text === id(`w${i}`).text) return raw('FALSE');
+  return sql`(CASE WHEN ${id(`w${i}`)} <> ${id(`t${i}`)} THEN ${before} IS NULL ELSE FALSE END)`;
+}
+
+/** The innermost level: `t<i>` texts, `o<i>` old keys, `w<i>` and `m<i>` of compared columns, `fa`/`fb` texts that filters look at. */
 function textsOf(view: TargetView): Sql {
   const { source } = view;
   const texts = view.columns.flatMap((column, i) => [
     sql`${column.text} AS ${id(`t${i}`)}`,
     ...(column.oldText === null ? [] : [sql`${column.oldText} AS ${id(`o${i}`)}`]),
-    ...(column.changed === null ? [] : [sql`${column.changed} AS ${id(`d${i}`)}`]),
+    ...(column.compared === null
+      ? []
+      : [
+          sql`${column.compared.before} AS ${id(`w${i}`)}`,
+          sql`${column.compared.isAbsent} AS ${id(`m${i}`)}`,
+        ]),
   ]);
   const looked = view.filters.flatMap((filter, f) =>
     filter.columns.flatMap((column, i) => [
@@ -115,7 +139,7 @@ function textsOf(view: TargetView): Sql {
     ]),
   );
   const unsure = view.columns.flatMap((column) =>
-    column.isUnsure === null ? [] : [column.isUnsure],
+    column.compared === null ? [] : [column.compared.isUnsure],
   );
   const meta = [
     sql`${source.op} AS op`,
@@ -201,10 +225,10 @@ function checksOf(view: TargetView, images: readonly Image[]): readonly Check[] 
 }
 
 function flagOf(
-  view: TargetView,
   images: readonly Image[],
   checks: readonly Check[],
   isExact: boolean,
+  compared: { readonly isUnsure: boolean; readonly vague: readonly Sql[] },
 ): readonly Sql[] {
   const bad = or(checks.map((check) => check.bad));
   if (!isExact) {
@@ -212,11 +236,10 @@ function flagOf(
     const inexact = images.flatMap((image, i) =>
       image.inexact === null ? [] : [substitute(image.inexact, image.value, id(`c${i}`))],
     );
-    const isUnsure = view.columns.some((column) => column.isUnsure !== null)
-      ? sql`WHEN is_unsure THEN ${FLAG.unsure} `
-      : raw('');
+    const odd = or([...inexact, ...compared.vague, bad]);
+    const isUnsure = compared.isUnsure ? sql`WHEN is_unsure THEN ${FLAG.unsure} ` : raw('');
     return [
-      sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${or([...inexact, bad])} THEN ${FLAG.odd} ${isUnsure}ELSE ${FLAG.good} END::UTINYINT AS flag`,
+      sql`CASE WHEN is_odd THEN ${FLAG.odd} WHEN NOT is_own THEN ${FLAG.foreign} WHEN ${odd} THEN ${FLAG.odd} ${isUnsure}ELSE ${FLAG.good} END::UTINYINT AS flag`,
     ];
   }
   const first = (value: (check: Check) => Sql): Sql =>
@@ -249,4 +272,17 @@ export function changesOf(
     hasOrder: computation.hasOrder,
     ...facts,
   };
+}
+
+/** VARCHAR: JSON list of the texts of a row's key; NULL where a part of it is not there. */
+export function keyOf(columns: readonly ChangeColumn[], isOld = false): Sql {
+  const parts = columns
+    .filter((c) => c.isKey)
+    .map((c) => ({ value: id(isOld ? (c.oldField ?? c.field) : c.field), type: c.type }));
+  const texts = join(parts.map(({ value, type }) => textOf(value, type)));
+  const isThere = join(
+    parts.map(({ value }) => sql`${value} IS NOT NULL`),
+    ' AND ',
+  );
+  return sql`CASE WHEN ${isThere} THEN to_json([${texts}])::VARCHAR END`;
 }

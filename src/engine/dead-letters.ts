@@ -7,9 +7,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '../lib/durable-file.ts';
-import type { Changes, Rejected } from '../model/change.ts';
+import { KIND, type Changes, type Place, type Rejected } from '../model/change.ts';
 import { PipelineError, type ErrorCode } from '../model/errors.ts';
 import type { Database } from '../sql/database.ts';
+import { keyOf } from './compute.ts';
 import { id, join as joinSql, sql } from '../sql/sql.ts';
 
 export interface DeadLetter {
@@ -23,6 +24,8 @@ export interface DeadLetter {
   readonly byte: number;
   readonly checkpoint: number;
   readonly bytes: Uint8Array;
+  /** JSON list of the texts of the target's key; null: unknown. */
+  readonly targetKey: string | null;
   /** A later change of the key is in the table, so that the record must not be applied any more. */
   readonly isSuperseded: boolean;
 }
@@ -38,6 +41,7 @@ type Entry =
       readonly file: string;
       readonly line: number;
       readonly byte: number;
+      readonly targetKey: string | null;
       readonly bytes: string;
     }
   | { readonly type: 'resolved'; readonly id: string; readonly how: Resolution }
@@ -47,8 +51,6 @@ export type Resolution = 'replayed' | 'superseded' | 'discarded';
 
 export interface DeadLetterOptions {
   readonly folder: string;
-  /** The key of a target's row, as text, for the key text of a record of a source table; null: unknown. */
-  readonly targetKey: (table: string, key: string) => string;
 }
 
 export class DeadLetters {
@@ -92,7 +94,7 @@ export class DeadLetters {
     let added = 0;
     for (const record of rejected) {
       const { code, message, table, key, place } = record;
-      const letterId = idOf(record);
+      const letterId = letterIdOf(record.place);
       if (this.#letters.has(letterId)) {
         this.#metAgain.add(letterId);
         continue;
@@ -105,6 +107,7 @@ export class DeadLetters {
         table,
         key,
         ...place,
+        targetKey: record.targetKey ?? null,
         bytes: Buffer.from(record.bytes).toString('base64'),
       };
       this.#note(entry);
@@ -122,26 +125,40 @@ export class DeadLetters {
     if (this.#letters.has(letterId)) this.#note({ type: 'resolved', id: letterId, how });
   }
 
-  /** Marks letters whose key changes in a later record. */
-  async supersede(db: Database, changes: Changes): Promise<void> {
-    const waiting = [...this.#letters.values()].filter(
-      (letter) => letter.table === changes.source && letter.key !== null && !letter.isSuperseded,
+  /**
+   * Marks letters whose key changes, or whose table is emptied, in a later record.
+   *
+   * @param after ordinal of the last row that does not stand behind a letter; -1: all do
+   */
+  async supersede(
+    db: Database,
+    changes: Changes,
+    after: (letter: DeadLetter) => number,
+  ): Promise<void> {
+    const waiting = this.pending().filter(
+      (letter) => letter.table === changes.source && !letter.isSuperseded,
     );
-    if (waiting.length === 0) return;
-    const byKey = new Map<string, string[]>();
-    for (const letter of waiting) {
-      const key = this.#options.targetKey(changes.source, letter.key ?? '');
-      byKey.set(key, [...(byKey.get(key) ?? []), letter.id]);
+    if (waiting.length === 0 || changes.rows === 0) return;
+    const { truncatedAt, columns, relation, ord } = changes;
+    const emptied = waiting.filter((letter) => truncatedAt !== null && after(letter) < truncatedAt);
+    const keys = [...new Set(waiting.flatMap((letter) => letter.targetKey ?? []))];
+    const last = new Map<string, number>();
+    for (const isOld of changes.hasMoves ? [false, true] : [false]) {
+      const found =
+        keys.length === 0
+          ? []
+          : await db.rows(sql`SELECT key, max(ord) AS ord FROM (SELECT ${keyOf(columns, isOld)} AS key, ${ord} AS ord
+        FROM ${id(relation)} WHERE kind <> ${KIND.truncate}${isOld ? sql` AND moved` : sql``}) WHERE key IN (${joinSql(keys)}) GROUP BY key`);
+      for (const row of found) {
+        const key = String(row['key']);
+        last.set(key, Math.max(last.get(key) ?? -1, Number(row['ord'])));
+      }
     }
-    const text = joinSql(
-      changes.columns.filter((c) => c.isKey).map((c) => sql`${id(c.field)}::VARCHAR`),
+    const changed = waiting.filter(
+      (letter) => letter.targetKey !== null && (last.get(letter.targetKey) ?? -1) > after(letter),
     );
-    const found = await db.rows(
-      sql`SELECT DISTINCT concat_ws(',', ${text}) AS key FROM ${id(changes.relation)} WHERE concat_ws(',', ${text}) IN (${joinSql([...byKey.keys()])})`,
-    );
-    for (const row of found)
-      for (const letterId of byKey.get(String(row['key'])) ?? [])
-        this.#note({ type: 'superseded', id: letterId });
+    for (const letter of new Set([...emptied, ...changed]))
+      this.#note({ type: 'superseded', id: letter.id });
   }
 
   /** Makes the news durable; they count once the checkpoint is saved. @throws E_STATE_WRITE */
@@ -192,9 +209,6 @@ export class DeadLetters {
 }
 
 /** The same for the same line of the same file. */
-function idOf(record: Rejected): string {
-  return createHash('sha256')
-    .update(`${record.place.file}\n${record.place.byte}`)
-    .digest('hex')
-    .slice(0, 8);
+export function letterIdOf(place: Place): string {
+  return createHash('sha256').update(`${place.file}\n${place.byte}`).digest('hex').slice(0, 8);
 }

@@ -22,6 +22,8 @@ export interface Rejected {
   readonly key: string | null;
   readonly place: Place;
   readonly bytes: Uint8Array;
+  /** JSON list of the texts of the target's key, where it can be told: what later changes of the key are known by. */
+  readonly targetKey?: string | null;
 }
 
 /** A column of a source table. `after` and `before` are VARCHAR expressions over the view's relation. */
@@ -88,10 +90,18 @@ export interface TargetColumn {
   readonly cast: (text: Sql) => Image;
   /** The same for the usual forms of values only: gives null for other texts, in a far smaller expression. */
   readonly quick: (text: Sql) => Image;
-  /** BOOLEAN over the view's relation: whether an update changed the column; null where nobody asks. */
-  readonly changed: Sql | null;
-  /** BOOLEAN: both images give null, or one gives none, so that `changed` may not know; null where nobody asks. */
-  readonly isUnsure: Sql | null;
+  /** What tells whether an update changed the column; null where nobody asks. */
+  readonly compared: Comparison | null;
+}
+
+/** Expressions over the view's relation. */
+export interface Comparison {
+  /** VARCHAR: what `text` would have been before the change. */
+  readonly before: Sql;
+  /** BOOLEAN: the before image is known to lack the column, which then counts as changed. */
+  readonly isAbsent: Sql;
+  /** BOOLEAN: both images give null, or one gives none: only the line itself can tell. */
+  readonly isUnsure: Sql;
 }
 
 /** A predicate over the typed columns of the source. */

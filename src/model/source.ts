@@ -54,6 +54,10 @@ export interface ChangeBatch {
   lines(table: string, ordinals: readonly number[]): Promise<readonly LineText[]>;
   /** A relation `(ord BIGINT, file VARCHAR, line BIGINT, byte BIGINT)` of all rows, for events. */
   places(): Promise<Sql>;
+  /** Whether a place lies in the batch. */
+  holds(place: Place): boolean;
+  /** Ordinal of the last row that does not stand behind a place outside of the feed's own order; -1: all do. */
+  ordinalAt(place: Place): number;
   /** Lines that are no changes at all; complete once every view has been read. */
   rejected(): readonly Rejected[];
   /**

@@ -8,21 +8,14 @@ import { raw, sql, type Sql } from './sql.ts';
 // A lambda's parameter; the engine's lambda cannot hide a column of the same name.
 const PLAIN = raw('__lakeward_plain');
 
-/** What each `type_conversion` of a field mapping makes. */
-const CONVERSIONS = {
-  to_string: 'string',
-  to_int: 'long',
-  to_float: 'double',
-  to_boolean: 'boolean',
-  epoch_ms_to_datetime: 'timestamptz',
-  cents_to_dollars: 'decimal(18,2)',
-} as const satisfies Record<string, ColumnType>;
-
-export type ConversionName = keyof typeof CONVERSIONS;
-
-export function conversionType(conversion: ConversionName): ColumnType {
-  return CONVERSIONS[conversion];
-}
+/** Names of `type_conversion`; what each makes is the type of its {@link Cast}. */
+export type ConversionName =
+  | 'to_string'
+  | 'to_int'
+  | 'to_float'
+  | 'to_boolean'
+  | 'epoch_ms_to_datetime'
+  | 'cents_to_dollars';
 
 /**
  * A landed text through a conversion. `source` and `from` are the type and the encoding of the source column, where
@@ -30,18 +23,32 @@ export function conversionType(conversion: ConversionName): ColumnType {
  *
  * @throws E_CONFIG_VALUE where the source's values cannot be what the conversion takes, such as bytes for a number
  */
-export function convertText(text: Sql, conversion: ConversionName, source: ColumnType = 'string', from?: Encoding): Cast {
+export function convertText(
+  text: Sql,
+  conversion: ConversionName,
+  source: ColumnType = 'string',
+  from?: Encoding,
+): Cast {
   if (conversion === 'to_string') return textOf(text, source, from);
   const isBytes = source === 'binary' || source.startsWith('fixed[');
   const isInDays = from === 'epoch_day' || from?.endsWith('_of_day') === true;
   if (isBytes || (isInDays && conversion === 'epoch_ms_to_datetime')) {
-    throw new PipelineError('E_CONFIG_VALUE', `${conversion} cannot take a ${source} column${from === undefined ? '' : ` read from ${from}`}.`);
+    throw new PipelineError(
+      'E_CONFIG_VALUE',
+      `${conversion} cannot take a ${source} column${from === undefined ? '' : ` read from ${from}`}.`,
+    );
   }
   if (decimalOf(source) === null || from !== 'base64') return convertPlain(text, conversion, from);
-  return chain(text, textOf(text, source, from), (plain) => convertPlain(plain, conversion, undefined));
+  return chain(text, textOf(text, source, from), (plain) =>
+    convertPlain(plain, conversion, undefined),
+  );
 }
 
-function convertPlain(text: Sql, conversion: Exclude<ConversionName, 'to_string'>, from: Encoding | undefined): Cast {
+function convertPlain(
+  text: Sql,
+  conversion: Exclude<ConversionName, 'to_string'>,
+  from: Encoding | undefined,
+): Cast {
   switch (conversion) {
     case 'to_int':
       return castText(text, 'long');
@@ -69,7 +76,8 @@ function valueText(text: Sql, cast: Cast): Sql {
   const plain = sql`CAST(${cast.value} AS VARCHAR)`;
   const decimal = decimalOf(cast.type);
   // The engine leaves out the zero before the point where there is no room for it.
-  if (decimal !== null && decimal.precision === decimal.scale) return sql`regexp_replace(${plain}, '^(-?)[.]', '\\1' || '0.')`;
+  if (decimal !== null && decimal.precision === decimal.scale)
+    return sql`regexp_replace(${plain}, '^(-?)[.]', '\\1' || '0.')`;
   switch (cast.type) {
     case 'float':
     case 'double':

@@ -28,14 +28,15 @@ export function castInteger(text: Sql, type: 'int' | 'long'): TypedCast {
 export function ofWhole(text: Sql, type: 'int' | 'long', body: ((whole: Sql) => Sql) | null): Sql {
   const guess = sql`TRY_CAST(${text} AS ${duckdbType(type)})`;
   const exact = sql`TRY_CAST(${scaledDigits(text, 0, DIGITS_MAX[type])} AS ${duckdbType(type)})`;
-  const other = body === null ? exact : sql`list_transform([${exact}], lambda ${WHOLE}: ${body(WHOLE)})[1]`;
+  const other =
+    body === null ? exact : sql`list_transform([${exact}], lambda ${WHOLE}: ${body(WHOLE)})[1]`;
   // The engine's own cast also takes 1.5, 0x10, 1_000 and blanks: only what prints as it was read is taken from it.
   return sql`(CASE WHEN CAST(${guess} AS VARCHAR) = ${text} THEN ${body === null ? guess : body(guess)} ELSE ${other} END)`;
 }
 
 // Of a text that is bad for its type: whether it is a number of that size, whole or not.
 function isBeyond(text: Sql, size: string): Sql {
-  return sql`${isNumber(text)} AND abs(TRY_CAST(${text} AS DOUBLE)) >= ${raw(size)}`;
+  return sql`CASE WHEN ${isNumber(text)} THEN abs(TRY_CAST(${text} AS DOUBLE)) >= ${raw(size)} ELSE FALSE END`;
 }
 
 function isNumber(text: Sql): Sql {
@@ -43,9 +44,18 @@ function isNumber(text: Sql): Sql {
 }
 
 export function castDecimal(text: Sql, precision: number, scale: number): TypedCast {
-  const exact = fromUnscaled(sql`TRY_CAST(${scaledDigits(text, scale, precision)} AS HUGEINT)`, precision, scale);
-  const branches = precision <= FAST_DIGITS_MAX ? [narrow(text, precision, precision, scale)] : wide(text, precision, scale);
-  const whens = branches.map(({ pattern, value }) => sql`WHEN regexp_full_match(${text}, ${pattern}) THEN ${value}`);
+  const exact = fromUnscaled(
+    sql`TRY_CAST(${scaledDigits(text, scale, precision)} AS HUGEINT)`,
+    precision,
+    scale,
+  );
+  const branches =
+    precision <= FAST_DIGITS_MAX
+      ? [narrow(text, precision, precision, scale)]
+      : wide(text, precision, scale);
+  const whens = branches.map(
+    ({ pattern, value }) => sql`WHEN regexp_full_match(${text}, ${pattern}) THEN ${value}`,
+  );
   return {
     value: sql`(CASE ${join(whens, ' ')} ELSE ${exact} END)`,
     code: sql`CASE WHEN ${isNumber(text)} THEN 'E_VALUE_DECIMAL' ELSE 'E_VALUE_NUMBER' END`,
@@ -69,7 +79,10 @@ function narrow(text: Sql, digits: number, precision: number, scale: number): Br
   const whole = digits === scale ? '0' : `[0-9]{1,${digits - scale}}`;
   const pattern = scale === 0 ? `-?${whole}` : String.raw`-?${whole}(?:\.[0-9]{1,${scale}})?`;
   const cast = sql`TRY_CAST(${text} AS DECIMAL(${digits},${scale}))`;
-  return { pattern, value: digits === precision ? cast : sql`TRY_CAST(${cast} AS DECIMAL(${precision},${scale}))` };
+  return {
+    pattern,
+    value: digits === precision ? cast : sql`TRY_CAST(${cast} AS DECIMAL(${precision},${scale}))`,
+  };
 }
 
 function wide(text: Sql, precision: number, scale: number): readonly Branch[] {
@@ -116,7 +129,7 @@ export function scaledDigits(text: Sql, scale: number, digitsMax: number): Sql {
   const digits = part(NUM, 'digits');
   const zeros = part(NUM, 'zeros');
   const shifted = sql`CASE WHEN ${digits} = '' THEN '0' WHEN ${zeros} BETWEEN 0 AND ${digitsMax} THEN ${part(NUM, 'sign')} || ${digits} || repeat('0', ${zeros})
-    WHEN ${zeros} < 0 AND rtrim(right(${digits}, -${zeros}), '0') = '' THEN ${part(NUM, 'sign')} || left(${digits}, strlen(${digits}) + ${zeros}) END`;
+    WHEN ${zeros} > 0 THEN NULL WHEN rtrim(right(${digits}, -${zeros}), '0') = '' THEN ${part(NUM, 'sign')} || left(${digits}, strlen(${digits}) + ${zeros}) END`;
   // A lambda is SQL's only way to name an intermediate result within an expression.
   const steps = sql`list_transform(list_transform([${parts}], lambda ${NUM}: ${number}), lambda ${NUM}: ${shifted})`;
   return sql`CASE WHEN ${isNumber(text)} THEN ${steps}[1] END`;

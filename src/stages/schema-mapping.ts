@@ -3,6 +3,7 @@ import type { Image, SourceColumn, SourceView, TargetColumn, TargetView } from '
 import type { FieldMapping, SchemaMapping } from '../model/spec.ts';
 import { objectTypeOf, type TargetName } from '../model/target-name.ts';
 import { castText } from '../sql/casts.ts';
+import { textOf } from '../sql/value-text.ts';
 import { quickCents, quickText } from '../sql/casts-quick.ts';
 import { convertText } from '../sql/casts-convert.ts';
 import { join, raw, sql, type Sql } from '../sql/sql.ts';
@@ -11,11 +12,8 @@ import { join, raw, sql, type Sql } from '../sql/sql.ts';
 const current = (view: SourceView, column: SourceColumn): Sql =>
   sql`CASE WHEN ${view.op} = 'd' THEN ${column.before} ELSE ${column.after} END`;
 
-/** Of an update: without a before image, and for a column that it lacks, the column counts as changed. */
-function changed(view: SourceView, column: SourceColumn): Sql {
-  const isAbsent = sql`${view.absent} IS NOT NULL AND list_contains(${view.absent}, ${column.name})`;
-  return sql`(NOT ${view.hasBefore} OR ${column.before} IS DISTINCT FROM ${column.after} OR (${isAbsent}))`;
-}
+const isAbsent = (view: SourceView, column: SourceColumn): Sql =>
+  sql`(${view.absent} IS NOT NULL AND list_contains(${view.absent}, ${column.name}))`;
 
 function isUnsure(view: SourceView, column: SourceColumn): Sql {
   return sql`(${column.before} IS NULL AND ${column.after} IS NULL AND ${view.absent} IS NULL)`;
@@ -35,8 +33,7 @@ export function mirror(view: SourceView, target: TargetName): TargetView {
       oldText: isKey ? column.before : null,
       cast: (text) => castText(text, column.type, column.from),
       quick: (text) => quickImage(text, column),
-      changed: null,
-      isUnsure: null,
+      compared: null,
     };
   });
   return { source: view, target, objectType: null, columns, filters: [] };
@@ -60,8 +57,7 @@ export function mapSchema(
     oldText: key.before,
     cast: (text) => ridOf(castText(text, key.type, key.from), key, mapping),
     quick: (text) => ridOf(quickImage(text, key), key, mapping),
-    changed: null,
-    isUnsure: null,
+    compared: null,
   };
   const properties = mapping.field_mappings.map((field): TargetColumn => {
     const column = columnOf(view, field.source_column, 'field_mappings');
@@ -72,15 +68,17 @@ export function mapSchema(
       type,
       nullable: field.nullable,
       isKey: false,
-      text:
-        field.default_value === undefined
-          ? column.after
-          : sql`coalesce(${column.after}, ${field.default_value})`,
+      text: withDefault(column.after, field),
       oldText: null,
       cast: property(column, field),
       quick: quickProperty(column, field),
-      changed: wantsEvents ? changed(view, column) : null,
-      isUnsure: wantsEvents ? isUnsure(view, column) : null,
+      compared: wantsEvents
+        ? {
+            before: withDefault(column.before, field),
+            isAbsent: isAbsent(view, column),
+            isUnsure: isUnsure(view, column),
+          }
+        : null,
     };
   });
   return {
@@ -91,6 +89,9 @@ export function mapSchema(
     filters: [],
   };
 }
+
+const withDefault = (text: Sql, field: FieldMapping): Sql =>
+  field.default_value === undefined ? text : sql`coalesce(${text}, ${field.default_value})`;
 
 function property(column: SourceColumn, field: FieldMapping): (text: Sql) => Image {
   const { type_conversion: conversion } = field;
@@ -121,7 +122,7 @@ function ridOf(image: Image, key: SourceColumn, mapping: SchemaMapping): Image {
   const parts = mapping.rid_template
     .split('{pk}')
     .map((part) => part.replaceAll('{object_type}', objectTypeOf(mapping.target_object_type_rid)));
-  const pk = key.type === 'string' ? image.value : sql`CAST(${image.value} AS VARCHAR)`;
+  const pk = key.type === 'string' ? image.value : textOf(image.value, key.type);
   return {
     ...image,
     value: sql`(${join(

@@ -19,6 +19,7 @@ export function describeCheckpointStore(
   make: () => Promise<CheckpointStoreSubject>,
 ): void {
   const check = (claim: string, body: (subject: CheckpointStoreSubject) => Promise<void>): void =>
+    // oxlint-disable-next-line vitest/valid-title, vitest/expect-expect -- title and assertions are the caller's
     test(claim, async () => {
       await using subject = await make();
       await body(subject);

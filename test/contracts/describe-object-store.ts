@@ -15,6 +15,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     claim: string,
     body: (store: ObjectStore, folder: string) => Promise<void>,
   ): void =>
+    // oxlint-disable-next-line vitest/valid-title, vitest/expect-expect -- title and assertions are the caller's
     test(claim, async () => {
       await using subject = await open();
       await body(subject.store, subject.folder);

@@ -55,6 +55,7 @@ const goodPlaces = (subject: SourceSubject): readonly string[] =>
 /** What every source has to keep. */
 export function describeSource(name: string, make: () => Promise<SourceSubject>): void {
   const check = (claim: string, body: (subject: SourceSubject) => Promise<void>): void =>
+    // oxlint-disable-next-line vitest/valid-title, vitest/expect-expect -- title and assertions are the caller's
     test(claim, async () => {
       await using subject = await make();
       await body(subject);

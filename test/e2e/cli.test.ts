@@ -413,7 +413,7 @@ test('reconcile exits with 0 when tables equal their feed and with 2 when not', 
   const equal = await cli.run(['reconcile', 'pipeline.yaml', 'orders'], { cwd });
   expect(equal).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('shop.orders: equal to its feed'),
+    stdout: expect.stringMatching(/^shop\.orders: equal to its feed\n.*, 1 dead letter left out\n/),
   });
   await appendFile(
     join(cwd, 'feed.jsonl'),
@@ -441,10 +441,9 @@ test('explain prints the SQL of each step and writes nothing', async () => {
   expect(explained).toMatchObject([{ table: 'shop.orders', target: 'shop.orders' }]);
   expect(explained[0]?.steps.map(({ sql }) => sql).join('\n')).toMatch(/read_json.*COPY/su);
   const { code, stdout } = await cli.run(['explain'], { cwd });
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(/^-- shop\.orders → shop\.orders\n-- 1\. /),
-  });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^-- shop\.orders → shop\.orders\n-- 1\. /);
+  expect(stdout.match(/^-- \d+\. /gmu)).toHaveLength(explained[0]?.steps.length ?? 0);
   expect((await readdir(cwd)).toSorted()).toEqual(['feed.jsonl', 'pipeline.yaml']);
 });
 
@@ -483,7 +482,9 @@ test('a watched feed is locked against a second run, and SIGTERM ends it with 0 
 
 test('a reader that goes away ends a query quietly', async () => {
   const cwd = shared;
-  const child = cli.start(['query', 'SELECT range FROM range(5000000)', '-o', 'csv'], { cwd });
+  const child = cli.start(['query', 'SELECT range FROM range(1000000000000)', '-o', 'csv'], {
+    cwd,
+  });
   const stderr: string[] = [];
   child.stderr?.on('data', (part: Buffer) => stderr.push(part.toString()));
   child.stdout?.once('data', () => child.stdout?.destroy());

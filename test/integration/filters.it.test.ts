@@ -175,8 +175,10 @@ function predicates(type: FilteredType, dialect: Dialect): readonly string[] {
   const { name, values } = type;
   const all = values.map(([text]) => literal(type, text, dialect));
   const outer = [all[0], all.at(-1)].join(', ');
-  const compared = all.flatMap((value) =>
-    ['=', '<>', '<', '<=', '>', '>='].map((op) => `${name} ${op} ${value}`),
+  const compared = all.flatMap((value, i) =>
+    (i === 1 ? ['=', '<', '>=', '<>', '<=', '>'] : ['=', '<', '>=']).map(
+      (op) => `${name} ${op} ${value}`,
+    ),
   );
   const prefix =
     name === 's'
@@ -287,6 +289,7 @@ test('a filter on any type finds in Spark and in DuckDB what it finds in the pla
     const expected = named(await duckdb.query(findingQuery('plain', inDuckdb)), inDuckdb);
     const foundByDuckdb = await duckdb.read(table, findingQuery('t', inDuckdb));
     await sees('DuckDB', named(foundByDuckdb, inDuckdb), expected);
+    if (type.name === 'u') continue; // a test of its own below
     const [foundBySpark, plan] = await spark.sql(warehouse, [
       findingQuery('lake.shop.t', inSpark),
       `EXPLAIN SELECT id FROM lake.shop.t WHERE ${inSpark[0] ?? ''}`,
@@ -330,4 +333,26 @@ test('Spark’s pushed comparisons miss NaN in a table of its own as well', asyn
     ])
   ).slice(-1);
   expect(found?.rows).toEqual([]);
+});
+
+// The reference implementation holds UUIDs, in its signed order, against the unsigned least and greatest of a Parquet file;
+// judged on a table that PyIceberg wrote. The files could only avoid it without statistics, which their writer always makes.
+test('a pushed comparison of a uuid finds nothing in Spark, one that cannot be pushed finds the row', async (context) => {
+  const spark = await judgeOrSkip('spark', context);
+  await using shop = await pipelineCase({
+    source: {
+      tables: [{ table: 'shop.t', primary_key: ['id'], columns: { id: 'int', u: 'uuid' } }],
+    },
+  });
+  const [low, high] = [
+    '00000000-0000-0000-0000-000000000000',
+    '80000000-0000-0000-0000-000000000000',
+  ];
+  await shop.feed('1.jsonl', [create({ id: 1, u: low }), create({ id: 2, u: high })]);
+  await shop.run();
+  const found = await spark.sql(shop.path('warehouse'), [
+    `SELECT id FROM lake.shop.t WHERE u = '${low}'`,
+    `SELECT id FROM lake.shop.t WHERE lower(u) = '${low}'`,
+  ]);
+  expect(found.map((rows) => rows.rows)).toEqual([[], [['1']]]);
 });

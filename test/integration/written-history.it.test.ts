@@ -434,3 +434,39 @@ test('a table whose name holds a percent sign is read by all but Flink, which ta
   await sees('Spark', spark.read(table.warehouse, quotedName(table)), rows);
   await expect(flink.read(table.warehouse, quotedName(table))).rejects.toThrow(/Conversion = /);
 });
+
+test('more than 50,000 keys deleted over several checkpoints lose no row and spare none in any reader', async (context) => {
+  const readers = await readersOrSkip(context);
+  const pyiceberg = await judgeOrSkip('pyiceberg', context);
+  const of: SourceBlock = { db: 'shop', table: 'many' };
+  await using shop = await pipelineCase({
+    source: {
+      tables: [{ table: 'shop.many', primary_key: ['id'], columns: { id: 'long', v: 'string' } }],
+    },
+  });
+  const rows = new Map<number, string>();
+  const put = (id: number, v: string): string => {
+    rows.set(id, v);
+    return update(null, { id, v }, of);
+  };
+  const drop = (id: number): string => {
+    rows.delete(id);
+    return remove({ id }, of);
+  };
+  const ids = Array.from({ length: 60_000 }, (_, i) => i);
+  const every = (n: number, rest: number): number[] => ids.filter((i) => i % n === rest);
+  await checkpoints(shop, [
+    ids.map((i) => put(i, `first ${i}`)),
+    [...every(6, 0).map(drop), ...every(3, 1).map((i) => put(i, `second ${i}`))],
+    [...every(6, 3).map(drop), ...every(6, 2).map((i) => put(i, `third ${i}`))],
+    [...every(12, 0).map((i) => put(i, `again ${i}`)), ...every(12, 7).map(drop)],
+  ]);
+  const table = tableOf(shop, 'shop', 'many');
+  await everyReaderSees(readers, table, {
+    columns: ['id', 'v'],
+    rows: [...rows].map(([id, v]) => [String(id), v]),
+  });
+  const inspected = await pyiceberg.inspect(folderOf(table));
+  await metadataHoldsTogether(inspected);
+  expect(inspected.snapshots.at(-1)?.summary['total-equality-deletes']).toBe('60000');
+});

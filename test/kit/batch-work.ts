@@ -16,5 +16,5 @@ export function newWork(
 
 /** @param folder absent: nothing may be made durable */
 export function newDeadLetters(folder = 'nowhere'): DeadLetters {
-  return new DeadLetters({ folder, targetKey: (_, key) => key });
+  return new DeadLetters({ folder });
 }

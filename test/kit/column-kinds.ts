@@ -4,6 +4,7 @@
  * times of day as microseconds, bytes as hex. The engine under test has no part in it.
  */
 import type { ColumnType, Encoding } from '../../src/model/types.ts';
+import type { Cell } from '../../src/sql/database.ts';
 import { raw, sql, type Sql } from '../../src/sql/sql.ts';
 import type { Rng } from './rng.ts';
 
@@ -337,9 +338,9 @@ export function canonicalSql(value: Sql, type: ColumnType): Sql {
   return sql`${value}::${raw('VARCHAR')}`;
 }
 
-export function canonicalCell(cell: unknown): string | null {
+export function canonicalCell(cell: Cell | undefined): string | null {
   if (cell === null || cell === undefined) return null;
-  return typeof cell === 'number' ? numberText(cell) : String(cell as string | bigint | boolean);
+  return typeof cell === 'number' ? numberText(cell) : String(cell);
 }
 
 /** The canonical text of a value of an event: decimals, instants, times and bytes are JSON strings there. */

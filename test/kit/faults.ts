@@ -16,6 +16,8 @@ export interface Faulty<T> {
   readonly part: T;
   /** Resolves when the fault was met. */
   readonly met: Promise<void>;
+  /** Resolves when the call that met it has ended, and whoever waited for it has gone on. */
+  readonly settled: Promise<void>;
   /** Lets a held call go on. */
   release(): void;
 }
@@ -25,7 +27,7 @@ const SLOW_TURNS = 50;
 
 /** `reject` does nothing and fails; `fail-after-doing` does it and fails; `hold` waits for `release`; `slow` takes its time. */
 export function faulty<T extends object>(part: T, fault: Fault): Faulty<T> {
-  const [met, released] = [signal(), signal()];
+  const [met, released, settled] = [signal(), signal(), signal()];
   let calls = 0;
   const replaced = intercepted(part, [fault.method], (method, original) => async (...args) => {
     calls += 1;
@@ -34,13 +36,25 @@ export function faulty<T extends object>(part: T, fault: Fault): Faulty<T> {
     const failure = new PipelineError('E_WAREHOUSE_WRITE', `${method} failed by plan`);
     if (fault.kind === 'reject') throw failure;
     if (fault.kind === 'hold') await released.promise;
-    if (fault.kind === 'slow')
-      for (let turn = 0; turn < SLOW_TURNS; turn += 1) await setImmediate();
-    const result = await original(...args);
-    if (fault.kind === 'fail-after-doing') throw failure;
-    return result;
+    if (fault.kind === 'slow') await turns();
+    try {
+      const result = await original(...args);
+      if (fault.kind === 'fail-after-doing') throw failure;
+      return result;
+    } finally {
+      void turns().then(settled.resolve);
+    }
   });
-  return { part: replaced, met: met.promise, release: released.resolve };
+  return {
+    part: replaced,
+    met: met.promise,
+    settled: settled.promise,
+    release: released.resolve,
+  };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < SLOW_TURNS; turn += 1) await setImmediate();
 }
 
 function signal(): { promise: Promise<void>; resolve: () => void } {

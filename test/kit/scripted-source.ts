@@ -83,7 +83,7 @@ export class ScriptedSource implements Source {
 
 const FILE = 'script';
 const placeOf = (line: number): Place => ({ file: FILE, line: line + 1, byte: line });
-export const scriptedBytes = (line: number): Uint8Array => Buffer.from(`line ${line}`);
+const scriptedBytes = (line: number): Uint8Array => Buffer.from(`line ${line}`);
 
 function batchOf(feed: ScriptedFeed, from: number, to: number, startsSchema: boolean): ChangeBatch {
   const numbered = feed.lines.slice(from, to).map((line, i) => ({ line, at: from + i }));
@@ -105,6 +105,8 @@ function batchOf(feed: ScriptedFeed, from: number, to: number, startsSchema: boo
       throw error;
     },
     reread: async () => null,
+    holds: () => false,
+    ordinalAt: () => -1,
     suspects: async () => [],
     withPartBefore: async () => raw('(SELECT NULL::BIGINT AS ord WHERE FALSE)'),
     lines: async (_table, ordinals) => ordinals.map(lineText),

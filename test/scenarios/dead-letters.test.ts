@@ -306,6 +306,25 @@ describe('replay', () => {
     expect((await made.rows('shop.t')).map(({ v }) => v)).toEqual(['2']);
   });
 
+  test.each([
+    ['a whole number with a point', 'long', '1.0', '1'],
+    ['a decimal', 'decimal(10,2)', '1.5', '"1.50"'],
+    ['an instant', { type: 'timestamptz', from: 'epoch_ms' }, '1000', '1000'],
+    ['bytes', { type: 'binary', from: 'base64' }, '"AQID"', '"AQID"'],
+    ['a boolean', 'boolean', 'true', '1'],
+    ['a text with a comma', 'string', '"a,b"', '"a,b"'],
+  ])('a later change supersedes it, however the key is written: %s', async (_, type, old, now) => {
+    const table = { columns: { id: type, v: 'long' } };
+    await using made = await ranCase(mirrorOf(table), [
+      create(`{"id":${old},"v":" 1"}`),
+      update(null, `{"id":${now},"v":2}`),
+    ]);
+    expect(await made.deadLetters()).toHaveLength(1);
+    made.use(mirrorOf(table, { processing: { cleansing: { trim: true } } }));
+    expect(await made.replay()).toMatchObject({ applied: 0, superseded: 1 });
+    expect((await made.rows('shop.t')).map(({ v }) => v)).toEqual(['2']);
+  });
+
   test('a record of several key columns is superseded by its key alone', async () => {
     const table = { primary_key: ['a', 'b'], columns: { a: 'string', b: 'string', v: 'long' } };
     await using made = await ranCase(mirrorOf(table), [

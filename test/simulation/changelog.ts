@@ -130,7 +130,7 @@ function keysOf(plan: ChangelogPlan, columns: readonly ChangelogColumn[]): reado
   return [...found.values()];
 }
 
-export function keyText(columns: readonly ChangelogColumn[], row: ValueRow): string {
+function keyText(columns: readonly ChangelogColumn[], row: ValueRow): string {
   return JSON.stringify(columns.flatMap(({ isKey }, i) => (isKey ? [row[i]?.canonical] : [])));
 }
 

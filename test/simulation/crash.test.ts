@@ -50,29 +50,29 @@ async function runPlan({ db, name, random, mutate }: Plan): Promise<void> {
   });
   await live(world, { random, points: POINTS });
   await world.check();
+  await world.checkLeftovers();
 }
 
 test('whenever the process dies, what is visible in the end is as if it never had', async () => {
-  const { seed, random, isOpen } = budget('crash plans', PLANS);
-  let next = 0;
+  const { seed, random, next } = budget('crash plans', PLANS);
+  let passed = 0;
   const stream = async (db: Database): Promise<void> => {
-    for (let plan = next++; isOpen(plan); plan = next++) {
+    for (let plan = next(); plan !== null; plan = next()) {
       await runPlan({ db, name: `plan-${plan}`, random: random(plan) }).catch((error: unknown) => {
-        throw new Error(`plan ${plan} failed: SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan}`, {
-          cause: error,
-        });
+        throw new Error(`SIMULATION_SEED=${seed} SIMULATION_PLAN=${plan} fails`, { cause: error });
       });
+      passed += 1;
     }
   };
   await Promise.all(engines.map(stream));
-  console.log(`crash plans: ${next - engines.length} passed`);
-  expect(next).toBeGreaterThan(engines.length);
+  console.log(`crash plans: ${passed} passed`);
+  expect(passed).toBeGreaterThan(0);
 });
 
-describe('a checkpoint in a wrong order is found out', () => {
+describe('of checkpoints in a wrong order,', () => {
   const { random } = budget('mutants', MUTANT_PLANS);
   for (const [name, mutate] of Object.entries(MUTANTS)) {
-    test(name, async () => {
+    test(`${name} is found out`, async () => {
       const [db] = engines as readonly [Database];
       let killed: unknown = null;
       let plan = 0;

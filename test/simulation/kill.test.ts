@@ -7,7 +7,7 @@ import { raw } from '../../src/sql/sql.ts';
 import { newDeadLetters } from '../kit/batch-work.ts';
 import { buildCli, type BuiltCli } from '../kit/built-cli.ts';
 import { lakeEyes } from '../kit/lake-eyes.ts';
-import { runMortal, type Death } from '../kit/mortal-process.ts';
+import { runMortal, type Death, type Ended } from '../kit/mortal-process.ts';
 import type { Rng } from '../kit/rng.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { budget } from './budget.ts';
@@ -64,7 +64,7 @@ for (let campaign = 0; campaign < CAMPAIGNS; campaign += 1) {
       .split('\n')
       .filter((line) => line !== '');
     const read = await killAndRestart(dir.path, lines, random(campaign));
-    await checkOutcome(dir.path, lines.slice(0, read));
+    await expectOutcome(dir.path, lines.slice(0, read));
   });
 }
 
@@ -81,7 +81,7 @@ async function killAndRestart(
   let there = 0;
   const grow = async (): Promise<void> => {
     const more = lines.slice(there, there + (there === 0 ? LINES.first : LINES.more));
-    expect(more.length, 'lines left while there are kills left').toBeGreaterThan(0);
+    if (more.length === 0) throw new Error('the feed has no lines left, and there are kills left');
     await writeFile(feed, more.map((line) => `${line}\n`).join(''), { flag: 'a' });
     there += more.length;
   };
@@ -90,13 +90,16 @@ async function killAndRestart(
     const ended = await runMortal(args, randomDeath(random));
     if (ended.wasKilled) kills += 1;
     else {
-      expect(ended.code, ended.output).toBe(0);
+      refuseFailure(ended);
       await grow();
     }
   }
-  const last = await runMortal(args, null);
-  expect(last.code, last.output).toBe(0);
+  refuseFailure(await runMortal(args, null));
   return there;
+}
+
+function refuseFailure({ code, output }: Ended): void {
+  if (code !== 0) throw new Error(`a process that nobody killed ended with ${code}:\n${output}`);
 }
 
 /** Some die while they start; most after some checkpoints, somewhere in the next one. */
@@ -175,7 +178,7 @@ function foldQuakes(lines: readonly string[]): Outcome {
   return { rows, events, deadLetters };
 }
 
-async function checkOutcome(folder: string, lines: readonly string[]): Promise<void> {
+async function expectOutcome(folder: string, lines: readonly string[]): Promise<void> {
   const expected = foldQuakes(lines);
   await using db = await Database.open({ threads: 1 });
   const eyes = lakeEyes(db, join(folder, 'warehouse'));

@@ -10,8 +10,10 @@ export interface World {
   readonly clock: VirtualClock;
   /** A new process over what the last one left behind. */
   start(plan: CrashPlan, random: Rng, progress: (news: Progress) => void): Promise<PipelineParts>;
-  /** After the last life: everything is as if there had been one life without a mishap. */
+  /** After the last life: what is visible and what is durable is as if there had been one life without a mishap. */
   check(): Promise<void>;
+  /** Nothing that was prepared is left over. */
+  checkLeftovers(): Promise<void>;
 }
 
 export interface LivesOptions {

@@ -1,10 +1,11 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { isLosslessNumber, parse } from 'lossless-json';
+import { isLosslessNumber, parse, type LosslessNumber } from 'lossless-json';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run, stateFolders } from '../../src/app.ts';
 import { resolvePipeline } from '../../src/config/load.ts';
+import type { ColumnType } from '../../src/model/types.ts';
 import type { PipelineSpec } from '../../src/model/spec.ts';
 import { id, join as joinSql, sql } from '../../src/sql/sql.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -185,7 +186,8 @@ test('a mirrored table is the naive fold of its feed, wherever checkpoints, file
           log.columns.map((c) => c.name),
         ),
       ).toEqual(expected);
-      if (!isTorn(cut)) expect(deadLetters).toBe(log.badLines);
+      // Half a line at the end of a run is told as a bad one, too.
+      expect(isTorn(cut) ? 0 : deadLetters - log.badLines).toBe(0);
     }),
     { seed, ...limits() },
   );
@@ -216,9 +218,14 @@ test('events folded again are the table, and an update tells what changed and no
       const rid = (key: string): string => String((JSON.parse(key) as string[])[0]);
       const events = await readEvents(log, spec);
       expect(events.map((event) => event.id)).toEqual(events.map((_, i) => `p-${i + 1}`));
-      expect(events.map(({ id: _, ...event }) => event)).toEqual(
-        folded.events.map((event) => ({ ...event, key: rid(event.key) })),
-      );
+      expect(
+        events.map(({ operation, key, properties, after }) => ({
+          operation,
+          key,
+          properties,
+          after,
+        })),
+      ).toEqual(folded.events.map((event) => ({ ...event, key: rid(event.key) })));
       const table = sorted([...folded.rows].map(([key, [, ...values]]) => [rid(key), ...values]));
       expect(await readRows(log, spec, 'thing', ['rid', ...names])).toEqual(table);
       expect(
@@ -259,30 +266,27 @@ async function readEvents(log: Changelog, spec: PipelineSpec): Promise<readonly 
     .map((line) => eventOf(log, parse(line) as LoggedEvent));
 }
 
+type EventValues = Readonly<Record<string, LosslessNumber | string | boolean | null>>;
+
 interface LoggedEvent {
   readonly id: string;
   readonly data: {
     readonly operation: FoldedEvent['operation'];
     readonly instance_rid: string;
-    readonly properties: Record<string, unknown>;
-    readonly after: Record<string, unknown> | null;
+    readonly properties: EventValues;
+    readonly after: EventValues | null;
   };
 }
 
 function eventOf(log: Changelog, { id: eventId, data }: LoggedEvent): ReadEvent {
-  const canonical = (values: Record<string, unknown>): Record<string, string | null> =>
+  const typeOf = (name: string): ColumnType =>
+    log.columns.find((column) => column.name === name)?.kind.type ?? 'string';
+  const canonical = (values: EventValues): Record<string, string | null> =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
-        const type = log.columns.find((c) => c.name === name)?.kind.type ?? 'string';
-        return [
-          name,
-          value === null
-            ? null
-            : canonicalEventText(
-                isLosslessNumber(value) ? value.value : String(value as string | boolean),
-                type,
-              ),
-        ];
+        if (value === null) return [name, null];
+        const text = isLosslessNumber(value) ? value.value : String(value);
+        return [name, canonicalEventText(text, typeOf(name))];
       }),
     );
   return {

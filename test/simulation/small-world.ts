@@ -31,7 +31,7 @@ const COLUMNS = ['id', 'v'].map((name) => ({
   nullable: name !== 'id',
 }));
 const TABLE = { columns: COLUMNS, key: ['id'] };
-export const TABLES = { 'shop.a': TABLE, 'shop.b': TABLE };
+const TABLES = { 'shop.a': TABLE, 'shop.b': TABLE };
 const HOUR_MS = 3_600_000;
 
 export function smallWorld(options: SmallWorldOptions): World {
@@ -111,6 +111,9 @@ export function smallWorld(options: SmallWorldOptions): World {
       };
       return options.mutate?.(parts) ?? parts;
     },
+    async checkLeftovers(): Promise<void> {
+      expect([...target.pending.keys(), ...log.pending.keys()]).toEqual([]);
+    },
     async check(): Promise<void> {
       const expected = expectedOf(lines);
       expect(tablesNow()).toEqual(expected.tables);
@@ -130,7 +133,6 @@ export function smallWorld(options: SmallWorldOptions): World {
         expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
         for (const mark of carried) expect(marks).toContainEqual(mark);
       }
-      expect([...target.pending.keys(), ...log.pending.keys()]).toEqual([]);
       const letters = newDeadLetters(folder);
       await letters.load(marks.length);
       expect(letters.pending().map((letter) => letter.line)).toEqual(expected.bad);

@@ -30,10 +30,9 @@ test('infinity has a name', () => {
 });
 
 test('every day of four centuries is itself', () => {
-  for (let days = -146_097; days <= 146_097; days += 1) {
-    const expected = new Date(days * 86_400_000).toISOString().slice(0, 10);
-    if (dateText({ isFinite: true, days }) !== expected) expect.fail(`${days} is ${expected}`);
-  }
+  const days = Array.from({ length: 2 * 146_097 }, (_, i) => i - 146_097);
+  const iso = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10);
+  expect(days.filter((day) => dateText({ isFinite: true, days: day }) !== iso(day))).toEqual([]);
   expect(dateText({ isFinite: true, days: -719_529 })).toBe('-000001-12-31');
 });
 

@@ -37,6 +37,7 @@ export async function makeViews(
       await db.run(sql`CREATE VIEW ${id('main', ref.name)} AS FROM ${id(ref.namespace, ref.name)}`);
     readable.push(...filesOf(plan));
   }
+  await lockFiles(db, readable);
   return (names ?? []).filter((name) => !isKnown(name, all));
 }
 

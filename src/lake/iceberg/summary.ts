@@ -11,16 +11,6 @@ export interface FileTotals {
   readonly bytes: number;
 }
 
-export const NO_FILES: FileTotals = {
-  dataFiles: 0,
-  records: 0,
-  equalityFiles: 0,
-  equalityDeletes: 0,
-  positionFiles: 0,
-  positionDeletes: 0,
-  bytes: 0,
-};
-
 export type Operation = 'append' | 'delete' | 'overwrite';
 
 export function totalsOf(files: readonly DataFile[]): FileTotals {

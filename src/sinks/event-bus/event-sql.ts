@@ -2,6 +2,7 @@
 import { KIND, type ChangeColumn, type Changes } from '../../model/change.ts';
 import type { ColumnType } from '../../model/types.ts';
 import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
+import { textOf } from '../../sql/value-text.ts';
 
 /**
  * `SELECT ord, part, line`: the line of each event from its `time` on, without the braces and the head that hold its id
@@ -42,7 +43,7 @@ export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): 
     after: Sql,
     type: Sql,
   ): Sql => sql`concat('"type":"', ${type}, '","subject":', ${ridText},
-    ',"time":"', strftime(make_timestamp(coalesce(ts, 0) * 1000), '%Y-%m-%dT%H:%M:%S.%gZ'), '","datacontenttype":"application/json","data":{"operation":"', ${operation},
+    CASE WHEN ts IS NULL THEN '' ELSE ',"time":"' || strftime(make_timestamp(ts * 1000), '%Y-%m-%dT%H:%M:%S.%gZ') || '"' END, ',"datacontenttype":"application/json","data":{"operation":"', ${operation},
     '","object_type_rid":', ${jsonText(changes.objectType ?? '')}, ',"instance_rid":', ${ridText}, ',"properties":', ${shown},
     ',"source_timestamp":', coalesce(ts::VARCHAR, 'null'), ',"source_table":', ${jsonText(changes.source)}, ',"after":', ${after},
     ',"position":{"file":', to_json(file)::VARCHAR, ',"line":', line, ',"byte":', byte, '}}')`;
@@ -96,6 +97,6 @@ function jsonValue(value: Sql, type: ColumnType): Sql {
     default:
       return type === 'binary' || type.startsWith('fixed')
         ? sql`'"' || to_base64(${value}) || '"'`
-        : sql`'"' || ${value}::VARCHAR || '"'`;
+        : sql`'"' || ${textOf(value, type)} || '"'`;
   }
 }

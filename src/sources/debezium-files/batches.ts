@@ -82,7 +82,10 @@ export function makeBatch(
         isOdd: raw('FALSE'),
       };
     },
-    rejected: () => landed.rejected.filter((r) => isWithin(r, segment, parts.from, parts.to)),
+    holds: (place) => isWithin(place, segment, parts.from, parts.to),
+    // Whatever waits from earlier batches stands before all rows of this one.
+    ordinalAt: () => -1,
+    rejected: () => landed.rejected.filter((r) => isWithin(r.place, segment, parts.from, parts.to)),
     async end(before): Promise<BatchEnd> {
       if (segment.isInPlace) await checkUnchanged(segment);
       const to = before === undefined ? parts.to : cutAt(segment, before);
@@ -350,13 +353,11 @@ function cutAt(segment: Segment, place: Place): Cut {
   return { piece: pieceAt(segment, place), byte: place.byte, line: place.line - 1 };
 }
 
-function isWithin(rejected: Rejected, segment: Segment, from: Cut | null, to: Cut | null): boolean {
-  const piece = pieceAt(segment, rejected.place);
+function isWithin(place: Place, segment: Segment, from: Cut | null, to: Cut | null): boolean {
+  const piece = pieceAt(segment, place);
+  if (piece === -1) return false;
   const isAfter =
-    from === null ||
-    piece > from.piece ||
-    (piece === from.piece && rejected.place.byte >= from.byte);
-  const isBefore =
-    to === null || piece < to.piece || (piece === to.piece && rejected.place.byte < to.byte);
+    from === null || piece > from.piece || (piece === from.piece && place.byte >= from.byte);
+  const isBefore = to === null || piece < to.piece || (piece === to.piece && place.byte < to.byte);
   return isAfter && isBefore;
 }

@@ -1,4 +1,4 @@
-import type { Position, Rejected, SourceView } from '../../model/change.ts';
+import type { Place, Position, Rejected, SourceView } from '../../model/change.ts';
 import type { BatchEnd, ChangeBatch, LineText, Source } from '../../model/source.ts';
 import type { Database } from '../../sql/database.ts';
 import { id, sql } from '../../sql/sql.ts';
@@ -128,8 +128,14 @@ export class ReplayedLines implements Source {
         }
         return id(name);
       },
+      holds: () => false,
+      ordinalAt: (place) => lines.findLastIndex((line) => !isBehind(line, place)),
       rejected: (): readonly Rejected[] => exact.rejected,
       end: async (): Promise<BatchEnd> => ({ counts: { bytes: 0, ...exact.counts }, position }),
     };
   }
+}
+
+function isBehind(line: KeptLine, place: Place): boolean {
+  return line.file === place.file ? line.byte > place.byte : line.file > place.file;
 }
