@@ -2,17 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentsOf, contentsQuery, firstRow, type Contents } from './contents.ts';
-import { measureProcess, type Measurement } from './measure.ts';
+import { contentsOf, contentsQuery, firstRow } from './contents.ts';
+import { measureProcess } from './measure.ts';
 import { RENAMED, writePipeline, type PipelineChoice } from './pipelines.ts';
+import type { Contestant } from './contestant.ts';
 import { flink } from './flink.ts';
-
-/** One of those that are compared. A run starts from nothing; its table can be read until the next one. */
-export interface Contestant {
-  readonly name: string;
-  run(): Promise<Measurement>;
-  contents(): Promise<Contents>;
-}
 
 export const CONTESTANTS = [
   'script',

@@ -5,7 +5,7 @@ import { startDuckdbJudge } from '../test/kit/judges/duckdb-judge.ts';
 import { runFlinkScript } from '../test/kit/judges/flink-process.ts';
 import { flinkLibDir } from '../tools/services/layout.ts';
 import { contentsOf, contentsQuery } from './contents.ts';
-import type { Contestant } from './contestants.ts';
+import type { Contestant } from './contestant.ts';
 import { childrenCpuMs } from './measure.ts';
 
 export const hasFlink = (): boolean => existsSync(flinkLibDir);

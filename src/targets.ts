@@ -19,7 +19,7 @@ export function mappingOf(spec: PipelineSpec, table: string): SchemaMapping | nu
 }
 
 /** Where a table goes when no route says otherwise. */
-export function usualTarget(spec: PipelineSpec, table: string): TargetName {
+function usualTarget(spec: PipelineSpec, table: string): TargetName {
   const { namespace } = spec.sink.iceberg;
   const mapping = mappingOf(spec, table);
   const owner = firstHalf(table);

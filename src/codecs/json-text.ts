@@ -322,8 +322,8 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 function encodeString(value: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what has to be escaped
   const escaped = value.replaceAll(
+    // oxlint-disable-next-line no-control-regex -- control characters are what has to be escaped
     /["\\\u0000-\u001f]/g,
     (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   );

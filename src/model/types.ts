@@ -42,12 +42,6 @@ export interface Column {
   readonly nullable: boolean;
 }
 
-export interface TableSchema {
-  readonly columns: readonly Column[];
-  /** Names of the key columns, in key order. Empty: no key is known. */
-  readonly key: readonly string[];
-}
-
 const DECIMAL = /^decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)$/;
 
 /** Precision and scale of `decimal(P,S)`; null for any other type. */

@@ -122,7 +122,7 @@ export function castFloating(text: Sql, type: 'float' | 'double'): TypedCast {
  * or that is not whole, or where it has more zeros at its end than fit `digitsMax` digits. Slow: for texts that no
  * cheap test knows. Written to be small, since every statement carries it for every column.
  */
-export function scaledDigits(text: Sql, scale: number, digitsMax: number): Sql {
+function scaledDigits(text: Sql, scale: number, digitsMax: number): Sql {
   const parts = sql`regexp_extract(${text}, ${PARTS}, ['sign', 'whole', 'fraction', 'exponent'])`;
   const exponent = sql`CASE WHEN ${part(NUM, 'exponent')} = '' THEN 0 ELSE TRY_CAST(${part(NUM, 'exponent')} AS INTEGER) END`;
   const number = sql`{'sign': ${part(NUM, 'sign')}, 'digits': ${part(NUM, 'whole')} || ${part(NUM, 'fraction')}, 'zeros': ${exponent} - strlen(${part(NUM, 'fraction')}) + ${scale}}`;

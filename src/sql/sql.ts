@@ -28,9 +28,6 @@ export function id(...parts: readonly string[]): Sql {
   return new Sql(parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.'));
 }
 
-/** A path into a struct: `path('after', 'id')` → `"after"."id"`. The same quoting as {@link id}. */
-export const path = id;
-
 /** SQL text from a trusted constant of this code base, never from input. */
 export function raw(text: string): Sql {
   return new Sql(text);

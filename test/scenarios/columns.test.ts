@@ -372,7 +372,7 @@ const ODD_NAMES = [
 ];
 
 /** A text of the pipeline file that stands for itself: `${` would begin a reference. */
-const literal = (name: string): string => name.replaceAll('${', '$${');
+const literal = (name: string): string => name.replaceAll('${', () => '$${');
 
 /** Names that an engine may use for itself. */
 const INNER_NAMES = [

@@ -28,13 +28,7 @@ export async function readyTable(
   isKnown: boolean,
 ): Promise<ReadyTable> {
   const found = await catalog.loadTable(ref);
-  if (found === null && isKnown) {
-    throw new PipelineError(
-      'E_TABLE_GONE',
-      `${tableText(ref)} has been written by this pipeline and is gone`,
-      { subject: { table: tableText(ref) } },
-    );
-  }
+  if (found === null && isKnown) throw await missing(catalog, ref);
   const table = found ?? (await create(catalog, ref, columns));
   const schema = currentSchema(table.metadata);
   checkKey(ref, schema, columns);
@@ -59,6 +53,23 @@ export async function readyTable(
   }
   const plan = planSchemaChange(table.metadata, { addColumns, promoteColumns });
   return { table, schema: plan?.schema ?? schema, plan, uuid: randomUUID() };
+}
+
+// A warehouse without any table is more likely one that is not mounted.
+async function missing(catalog: Catalog, ref: TableRef): Promise<PipelineError> {
+  const subject = { table: tableText(ref) };
+  const others = await catalog.listTables();
+  if (others.length === 0)
+    return new PipelineError(
+      'E_WAREHOUSE_WRITE',
+      `${tableText(ref)} has been written by this pipeline, and the warehouse holds no table at all`,
+      { subject },
+    );
+  return new PipelineError(
+    'E_TABLE_GONE',
+    `${tableText(ref)} has been written by this pipeline and is gone`,
+    { subject },
+  );
 }
 
 async function create(

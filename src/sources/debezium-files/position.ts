@@ -26,7 +26,7 @@ export interface FeedPosition {
 
 const VERSION = 1;
 
-export const START: FeedPosition = { files: {}, current: null, columns: {} };
+const START: FeedPosition = { files: {}, current: null, columns: {} };
 
 export function formatPosition(position: FeedPosition): Position {
   return JSON.stringify({ version: VERSION, ...position });

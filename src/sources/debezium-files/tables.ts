@@ -91,7 +91,7 @@ export function tableName(parts: {
 const WIDER: Readonly<Record<string, readonly ColumnType[]>> = { int: ['long'], float: ['double'] };
 
 /** Whether every value of `from` is one of `to`, as Iceberg's type promotions have it. */
-export function isPromotion(from: ColumnType, to: ColumnType): boolean {
+function isPromotion(from: ColumnType, to: ColumnType): boolean {
   if (from === to) return true;
   const [a, b] = [/^decimal\((\d+),(\d+)\)$/.exec(from), /^decimal\((\d+),(\d+)\)$/.exec(to)];
   if (a !== null && b !== null) return a[2] === b[2] && Number(a[1]) <= Number(b[1]);
