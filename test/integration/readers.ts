@@ -53,7 +53,7 @@ const tick = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Rows as Flink shows them: it has no UUIDs, only their bytes. */
-export function inFlink(rows: Rows): Rows {
+function inFlink(rows: Rows): Rows {
   const cell = (text: string | null): string | null =>
     text !== null && UUID.test(text) ? `0x${text.replaceAll('-', '')}` : text;
   return { columns: rows.columns, rows: rows.rows.map((row) => row.map(cell)) };
@@ -152,7 +152,7 @@ const sorted = (rows: Rows['rows'] | undefined): unknown[] =>
   (rows ?? []).map((row) => JSON.stringify(row)).toSorted();
 
 /** @throws where there is no such table */
-export async function ownTable({ warehouse, namespace, name }: TableAt): Promise<Table> {
+async function ownTable({ warehouse, namespace, name }: TableAt): Promise<Table> {
   const catalog = hadoopCatalog({ warehouse: localLocation(warehouse), store: localStore });
   const table = await catalog.loadTable({ namespace, name });
   if (table === null) throw new Error(`there is no table ${namespace}.${name} in the warehouse`);
@@ -192,7 +192,7 @@ export async function ownRows(at: TableAt, version: ScanAt = 'current'): Promise
 }
 
 /** The rows of a query over our own scan, which it calls `t`. */
-export async function ownQuery(at: TableAt, query: (t: Sql) => Sql): Promise<readonly unknown[]> {
+async function ownQuery(at: TableAt, query: (t: Sql) => Sql): Promise<readonly unknown[]> {
   engine ??= Database.open();
   const scan = scanSql(await planScan(await ownTable(at)));
   return await (await engine).rows(query(sql`(${scan}) AS t`));

@@ -16,7 +16,7 @@ export interface LineParts {
 }
 
 /** The table that most scenarios are about. */
-export const SHOP_T: SourceBlock = { db: 'shop', table: 't' };
+const SHOP_T: SourceBlock = { db: 'shop', table: 't' };
 
 /** A bare envelope; images that are left out are absent, not null. */
 export function line(op: string, { before, after, source = SHOP_T, tsMs }: LineParts): string {
@@ -47,7 +47,7 @@ export type FieldType =
 export type FieldTypes = Readonly<Record<string, FieldType>>;
 
 /** The schema part that Debezium's JSON converter writes for a table. */
-export function schemaOf(fields: FieldTypes): object {
+function schemaOf(fields: FieldTypes): object {
   const row = Object.entries(fields).map(([field, type]) => fieldSchema(field, type));
   const image = (field: string): object => ({
     type: 'struct',
