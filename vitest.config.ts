@@ -15,6 +15,7 @@ const project = (name: string, include: string[], timeoutMs = 20_000, parallel =
 /** The tiers (CONTRIBUTING.md, Tests). `npm run check` runs the first three, `npm test` all. */
 export default defineConfig({
   test: {
+    maxWorkers: 2,
     projects: [
       project('unit', ['src/**/*.test.ts', 'test/*.test.ts', 'test/kit/**/*.test.ts']),
       project('contracts', ['test/contracts/**/*.test.ts']),

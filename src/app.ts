@@ -1,5 +1,5 @@
 /** The composition root: from a resolved pipeline to the parts that run it. */
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FolderCheckpointStore } from './checkpoint/store.ts';
 import { lockState } from './checkpoint/lock.ts';
@@ -87,6 +87,7 @@ async function runWith(
   oneBatch: OneBatch | null,
 ): Promise<RunSummary> {
   const folders = stateFolders(spec.checkpoint.state_dir);
+  await makeStateDir(spec.checkpoint.state_dir);
   await using db = await Database.open({
     spillDir: folders.spill,
     memoryLimitBytes: ENGINE_MEMORY_BYTES,
@@ -105,6 +106,17 @@ async function runWith(
     for (const part of [parts.source, ...parts.stages, ...parts.sinks])
       await part[Symbol.asyncDispose]();
     await unlock();
+  }
+}
+
+async function makeStateDir(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'failed';
+    throw new PipelineError('E_STATE_WRITE', `cannot make the state folder ${path}: ${reason}`, {
+      cause: error,
+    });
   }
 }
 

@@ -77,6 +77,7 @@ export function compute(view: TargetView, mode: ComputeMode): Computation {
       (i) =>
         sql`CASE WHEN ${moved} THEN ${cast(view.columns[i] as TargetColumn, id(`o${i}`)).value} END AS ${id(`o${i}`)}`,
     ),
+    ...keys.map((i) => sql`${id(`o${i}`)} AS ${id(`x${i}`)}`),
     ...compared.flatMap((i) => [id(`w${i}`), id(`m${i}`)]),
   ];
   const outer = [
@@ -205,6 +206,13 @@ function checksOf(view: TargetView, images: readonly Image[]): readonly Check[] 
         code: constant('E_VALUE_UNAVAILABLE'),
         column: column.source,
         bad: sql`${text} = ${image.type === 'string' ? UNAVAILABLE : UNAVAILABLE_BASE64}`,
+      });
+    }
+    if (column.oldText !== null) {
+      checks.push({
+        code: column.cast(id(`x${i}`)).code,
+        column: column.source,
+        bad: sql`moved AND ${id(`o${i}`)} IS NULL`,
       });
     }
     if (column.isKey) {

@@ -228,3 +228,66 @@ async function age(path: string): Promise<void> {
   await writeFile(path, '', { flag: 'a' });
   await utimes(path, longAgo, longAgo);
 }
+
+test('columns that Spark added, moved, widened and dropped are written on by field id, and what was dropped stays gone', async (context) => {
+  const readers = await readersOrSkip(context);
+  const pyiceberg = await judgeOrSkip('pyiceberg', context);
+  await using shared = await sharedTable();
+  const { table } = shared;
+  await shared.lakeward(orders([1, 2, 3], 1));
+  await readers.spark.sql(
+    table.warehouse,
+    [
+      'ADD COLUMN extra STRING FIRST',
+      'ALTER COLUMN qty TYPE BIGINT',
+      'ALTER COLUMN price TYPE DECIMAL(20,2)',
+      'DROP COLUMN note',
+    ].map((change) => `ALTER TABLE lake.db.orders ${change}`),
+  );
+  // The pipeline writes a column of this name, so it comes again, as a new one.
+  await shared.lakeward([order(2, 2), ...gone(3)]);
+  const note = order(2, 2).note;
+  await everyReaderSees(readers, table, {
+    columns: ['extra', 'id', 'qty', 'price', 'note'],
+    rows: [
+      [null, '1', '1', '1.01', null],
+      [null, '2', '2', '2.02', note],
+    ],
+  });
+  const { schema } = await pyiceberg.inspect(folderOf(table));
+  expect(schema.fields.map((f) => [f.id, f.name, f.type])).toEqual([
+    [5, 'extra', 'string'],
+    [1, 'id', 'long'],
+    [2, 'qty', 'long'],
+    [3, 'price', 'decimal(20, 2)'],
+    [6, 'note', 'string'],
+  ]);
+});
+
+test('manifests that we merged, and metadata that we compressed, as the table’s properties ask, are read by all', async (context) => {
+  const readers = await readersOrSkip(context);
+  const pyiceberg = await judgeOrSkip('pyiceberg', context);
+  await using shared = await sharedTable();
+  const { table } = shared;
+  await shared.flink(readers.flink, [...orders([1, 2, 3, 4], 1), order(1, 2)]);
+  const set = (properties: string): Promise<unknown> =>
+    readers.spark.sql(table.warehouse, [
+      `ALTER TABLE lake.db.orders SET TBLPROPERTIES (${properties})`,
+    ]);
+  await set(`'commit.manifest.min-count-to-merge'='2'`);
+  await shared.lakeward([order(1, 3), ...gone(2)]);
+  await shared.lakeward([order(2, 4), ...gone(3)]);
+  await shared.spark(readers.spark, [order(4, 5)]);
+  await shared.lakeward([order(3, 6), ...gone(4)]);
+  await everyReaderSees(readers, table, shared.expected());
+  const inspected = await pyiceberg.inspect(folderOf(table));
+  await metadataHoldsTogether(inspected);
+  const [data, deletes, ...more] = inspected.snapshots.at(-1)?.manifests ?? [];
+  expect([data?.content, deletes?.content, more]).toEqual(['DATA', 'DELETES', []]);
+  expect(deletes?.entries.map((entry) => entry.status)).toContain('EXISTING');
+
+  await set(`'write.metadata.compression-codec'='gzip'`);
+  await shared.lakeward([order(4, 7)]);
+  expect(await readdir(join(folderOf(table), 'metadata'))).toContain('v9.gz.metadata.json');
+  await everyReaderSees(readers, table, shared.expected());
+});

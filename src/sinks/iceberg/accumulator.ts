@@ -1,5 +1,6 @@
 /** Changes of one target between two checkpoints, folded by key batch by batch. */
 import { KIND, type Changes, type ChangeColumn } from '../../model/change.ts';
+import { PipelineError } from '../../model/errors.ts';
 import type { ColumnType } from '../../model/types.ts';
 import { duckdbType } from '../../sql/casts.ts';
 import type { Database } from '../../sql/database.ts';
@@ -43,6 +44,7 @@ export class Accumulator {
 
   /** @param base greater than every `seq` of batches before */
   async add(changes: Changes, base: bigint): Promise<void> {
+    this.#check(changes);
     await this.#widen(changes.columns);
     const { ord, relation, truncatedAt } = changes;
     const names = join(changes.columns.map((c) => id(this.#fieldOf(c.name))));
@@ -89,6 +91,21 @@ export class Accumulator {
     this.#truncatedAt = null;
   }
 
+  // Several source tables may share a target if their columns agree.
+  #check({ columns, source, target }: Changes): void {
+    for (const column of columns) {
+      const known = this.#columns.find((c) => c.name === column.name);
+      if (known === undefined || (known.type === column.type && known.isKey === column.isKey))
+        continue;
+      const table = `${target.namespace}.${target.table}`;
+      throw new PipelineError(
+        'E_TARGET_MISMATCH',
+        `${source} writes column ${column.name} of ${table} as ${describe(column)}, another source table as ${describe(known)}`,
+        { subject: { table, column: column.name } },
+      );
+    }
+  }
+
   #fieldOf(name: string): string {
     return this.#columns.find((c) => c.name === name)?.field ?? '';
   }
@@ -115,6 +132,9 @@ export class Accumulator {
     this.#columns = [...this.#columns, ...added];
   }
 }
+
+const describe = (c: { readonly type: ColumnType; readonly isKey: boolean }): string =>
+  c.isKey ? `key ${c.type}` : c.type;
 
 /** The last change of each key of a batch. @param after predicate on rows, beginning with AND; empty: all */
 export function foldRows(changes: Changes, base: bigint, after: Sql): Sql {

@@ -90,9 +90,10 @@ export function makeBatch(
       if (segment.isInPlace) await checkUnchanged(segment);
       const to = before === undefined ? parts.to : cutAt(segment, before);
       const isLast = to === null;
+      const { blanks } = await landed.counted();
       const counts = {
         bytes: isLast ? segment.bytes : 0,
-        tombstones: isLast ? landed.counts.tombstones : 0,
+        tombstones: isLast ? landed.counts.tombstones + blanks : 0,
         messages: isLast ? landed.counts.messages : 0,
         unmapped: parts.unmapped + (isLast ? landed.counts.unmapped : 0),
       };

@@ -64,6 +64,8 @@ function typeOf(structure: unknown): ColumnType {
 }
 
 const DIGITS_MAX = 38;
+/** So many columns are looked at in one statement. */
+const SLICE_COLUMNS = 50;
 
 /**
  * The structure calls any number a double that is no 64-bit integer. A column of whole numbers takes a decimal as wide as
@@ -76,26 +78,46 @@ async function exactTypes(
   columns: readonly Column[],
 ): Promise<readonly Column[]> {
   const numbers = columns.filter((c) => c.type === 'long' || c.type === 'double');
-  if (numbers.length === 0) return columns;
-  const images = numbers.map((column) => numberFacts(column.name));
-  const where = sql`"source"."db" IS NOT DISTINCT FROM ${textOrNull(owner['db'])} AND "source"."schema" IS NOT DISTINCT FROM ${textOrNull(owner['schema'])}
-    AND "source"."table" IS NOT DISTINCT FROM ${textOrNull(owner['table'])}`;
-  const struct = `STRUCT(${numbers.map((c) => `${id(c.name).text} VARCHAR`).join(', ')})`;
-  const typed = sql`${struct}`.text;
-  const facts = await db.one(
-    sql`SELECT ${join(
-      images.flatMap(({ isWide, isReal, length }, i) => [
-        sql`coalesce(bool_or(${isWide}), FALSE) AS ${id(`wide${i}`)}`,
-        sql`coalesce(bool_or(${isReal}), FALSE) AS ${id(`real${i}`)}`,
-        sql`max(${length}) AS ${id(`length${i}`)}`,
-      ]),
-    )} FROM (SELECT unnest(["after", "before"]) AS image FROM ${lines(paths, `'after': ${typed}, 'before': ${typed}`)} WHERE ${where})`,
+  const exact = new Map<Column, ColumnType>();
+  for (let from = 0; from < numbers.length; from += SLICE_COLUMNS) {
+    const slice = numbers.slice(from, from + SLICE_COLUMNS);
+    for (const [i, type] of (await exactTypesOf(db, paths, owner, slice)).entries()) {
+      if (type !== null) exact.set(slice[i] as Column, type);
+    }
+  }
+  return columns.map((column) => ({ ...column, type: exact.get(column) ?? column.type }));
+}
+
+/** What columns of numbers have to be instead; null: they are right. */
+async function exactTypesOf(
+  db: Database,
+  paths: readonly string[],
+  owner: Owner,
+  numbers: readonly Column[],
+): Promise<readonly (ColumnType | null)[]> {
+  const where = join(
+    ['db', 'schema', 'table'].map(
+      (part) => sql`${id('source', part)} IS NOT DISTINCT FROM ${textOrNull(owner[part])}`,
+    ),
+    ' AND ',
   );
-  return columns.map((column) => {
-    const i = numbers.indexOf(column);
-    if (i === -1 || facts[`wide${i}`] !== true) return column;
+  const struct = sql`${`STRUCT(${numbers.map((c) => `${id(c.name).text} VARCHAR`).join(', ')})`}`;
+  const images = lines(paths, `'after': ${struct.text}, 'before': ${struct.text}`);
+  const asked = numbers.flatMap((column, i) => {
+    const { isWide, isReal, length } = numberFacts(column.name);
+    return [
+      sql`coalesce(bool_or(${isWide}), FALSE) AS ${id(`wide${i}`)}`,
+      sql`coalesce(bool_or(${isReal}), FALSE) AS ${id(`real${i}`)}`,
+      sql`max(${length}) AS ${id(`length${i}`)}`,
+    ];
+  });
+  const facts = await db.one(
+    sql`SELECT ${join(asked)} FROM (SELECT unnest(["after", "before"]) AS image FROM ${images} WHERE ${where})`,
+  );
+  return numbers.map((_, i) => {
+    if (facts[`wide${i}`] !== true) return null;
     const isWhole = facts[`real${i}`] !== true && Number(facts[`length${i}`]) <= DIGITS_MAX;
-    return { ...column, type: isWhole ? `decimal(${DIGITS_MAX},0)` : 'string' };
+    return isWhole ? `decimal(${DIGITS_MAX},0)` : 'string';
   });
 }
 

@@ -8,7 +8,7 @@ import { filePath, id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { ExactLines, type ExactCounts } from './exact.ts';
 import { flatColumns, IS_ODD, readFiles, type Shape } from './landing.ts';
 import { countLinesBefore, linesOf, type Line } from './lines.ts';
-import { scanFile, type Lines, type Scan } from './scan.ts';
+import { scanFile, type Lines, type Scan, type ScanOptions } from './scan.ts';
 import { spool, type Piece, type Segment } from './segments.ts';
 import type { TableChoice } from './tables.ts';
 
@@ -49,7 +49,10 @@ export class Landed {
 
   constructor(options: LandOptions) {
     this.#options = options;
-    this.#scans = scanAll(options.segment.paths, options.wantsPlaces);
+    this.#scans = scanAll(options.segment.paths, {
+      wantsLines: options.wantsPlaces,
+      maxLineBytes: options.limits.maxLineBytes,
+    });
     this.#scans.catch(() => undefined); // told by `suspects`
   }
 
@@ -209,12 +212,24 @@ export class Landed {
     return id(table);
   }
 
+  /** Lines of the whole segment that hold nothing but blanks, and its line ends by piece. */
+  async counted(): Promise<{ readonly blanks: number; readonly newlines: readonly number[] }> {
+    const scans = await this.#scans;
+    return {
+      blanks: scans.reduce((sum, scan) => sum + scan.blanks, 0),
+      newlines: scans.map((scan) => scan.newlines),
+    };
+  }
+
   /** Rows whose line holds a number that the engine's reader may have shortened unseen, ascending. */
   async suspects(): Promise<readonly number[]> {
     const { segment } = this.#options;
     const ordinals: number[] = [];
     for (const [i, piece] of segment.pieces.entries()) {
-      const offsets = [...((await this.#scans)[i]?.longReals ?? [])];
+      const scan = (await this.#scans)[i];
+      const offsets = [...(scan?.longReals ?? []), ...(scan?.longLines ?? [])].sort(
+        (a, b) => a - b,
+      );
       if (offsets.length === 0) continue;
       for (const extent of this.#extents.filter(
         (e) => e.lineRows === null && isWithin(e.piece, piece),
@@ -270,7 +285,10 @@ export class Landed {
       const whole = segment.pieces[i];
       const scan = (await this.#scans)[i];
       if (whole === undefined || scan === undefined) continue;
-      const lines = scan.lines ?? (await scanFile(segment.paths[i] ?? '', true)).lines;
+      const lines =
+        scan.lines ??
+        (await scanFile(segment.paths[i] ?? '', { wantsLines: true, maxLineBytes: Infinity }))
+          .lines;
       if (lines === null) continue;
       const table = this.#newTable('places');
       const { offsets, before } = linesWithin(lines, extent, whole);
@@ -298,9 +316,9 @@ export class Landed {
   }
 }
 
-async function scanAll(paths: readonly string[], wantsLines: boolean): Promise<readonly Scan[]> {
+async function scanAll(paths: readonly string[], options: ScanOptions): Promise<readonly Scan[]> {
   const scans: Scan[] = [];
-  for (const path of paths) scans.push(await scanFile(path, wantsLines));
+  for (const path of paths) scans.push(await scanFile(path, options));
   return scans;
 }
 

@@ -14,8 +14,6 @@ export interface Piece {
   /** Null: not counted yet. */
   readonly line: number | null;
   readonly bytes: number;
-  /** Line ends in it; null: not counted. */
-  readonly lines: number | null;
   /** True: the last line has no line end yet. */
   readonly isOpen: boolean;
   /** True: the file ends with it. */
@@ -57,7 +55,6 @@ export function inPlace(files: readonly FeedFile[], openLast: readonly boolean[]
     byte: 0,
     line: 0,
     bytes: file.bytes,
-    lines: null,
     isOpen: openLast[i] ?? false,
     isLast: true,
   }));
@@ -83,7 +80,7 @@ export async function* spool(
   limits: SegmentLimits,
   isBounded: boolean,
 ): AsyncGenerator<Segment> {
-  await mkdir(limits.spoolDir, { recursive: true });
+  await inState(() => mkdir(limits.spoolDir, { recursive: true }));
   spools += 1;
   const path = join(limits.spoolDir, `segment-${process.pid}-${spools}.ndjson`);
   let at = start;
@@ -94,7 +91,7 @@ export async function* spool(
   const close = async (isOpen: boolean, isLast: boolean): Promise<Segment> => {
     await out?.close();
     out = null;
-    const piece = { file, byte: at.byte, line: at.line, bytes: written, lines, isOpen, isLast };
+    const piece = { file, byte: at.byte, line: at.line, bytes: written, isOpen, isLast };
     at = { byte: at.byte + written, line: at.line === null ? null : at.line + lines };
     const segment = { paths: [path], pieces: [piece], bytes: written, isInPlace: false };
     written = 0;
@@ -103,8 +100,10 @@ export async function* spool(
   };
   const put = async (bytes: Buffer): Promise<void> => {
     if (bytes.length === 0) return;
-    out ??= await open(path, 'w');
-    await out.write(bytes);
+    await inState(async () => {
+      out ??= await open(path, 'w');
+      await out.write(bytes);
+    });
     written += bytes.length;
     lines += countLines(bytes);
   };
@@ -130,6 +129,22 @@ export async function* spool(
   } finally {
     await out?.close();
     await rm(path, { force: true });
+  }
+}
+
+// What is read is copied into the state folder, which may be full.
+async function inState<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'failed';
+    throw new PipelineError(
+      'E_STATE_WRITE',
+      `cannot copy the feed into the state folder: ${reason}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -16,7 +16,6 @@ import { inlineView, makeBatch, settle, type BatchContext, type Cut } from './ba
 import { Landed } from './landed.ts';
 import { readOwn, viewOf, type KnownTable, type Shape } from './landing.ts';
 import { formatPosition, parsePosition, type FeedPosition, type FileProgress } from './position.ts';
-import { countLinesBefore } from './lines.ts';
 import { inPlace, spool, type Piece, type Segment } from './segments.ts';
 import { keyText, Shapes, type Prepared } from './shapes.ts';
 import type { TableChoice } from './tables.ts';
@@ -42,8 +41,6 @@ export interface DebeziumFilesOptions {
 }
 
 const POLL_MS = 250;
-/** Line ends of a longer stretch that was read in place are counted only when somebody asks. */
-const COUNTED_BYTES = 32 << 20;
 
 /**
  * Debezium envelopes from files: files by name, lines by place. Bounded unless it watches. Position: how far each
@@ -223,7 +220,9 @@ export class DebeziumFiles implements Source {
 
   #context(segment: Segment, landed: Landed, shape: Shape): BatchContext {
     const finish = async (cut: Cut | null, rejected: readonly Rejected[]): Promise<Position> => {
-      this.#position = await advanced(this.#position, segment, cut, rejected, this.#shapes.columns);
+      const { newlines } = await landed.counted();
+      const step = { segment, cut, rejected, newlines };
+      this.#position = await advanced(this.#position, step, this.#shapes.columns);
       return formatPosition(this.#position);
     };
     const keyOf = (table: string, bytes: Uint8Array): string | null =>
@@ -238,12 +237,18 @@ function isRead(file: FeedFile, progress: FileProgress): boolean {
     : file.bytes === progress.fileBytes;
 }
 
+interface Step {
+  readonly segment: Segment;
+  readonly cut: Cut | null;
+  readonly rejected: readonly Rejected[];
+  /** Line ends by piece. */
+  readonly newlines: readonly number[];
+}
+
 /** The position after a segment, or after its part before a cut. */
 async function advanced(
   position: FeedPosition,
-  segment: Segment,
-  cut: Cut | null,
-  rejected: readonly Rejected[],
+  { segment, cut, rejected, newlines }: Step,
   columns: FeedPosition['columns'],
 ): Promise<FeedPosition> {
   const files = { ...position.files };
@@ -251,7 +256,7 @@ async function advanced(
   for (const [i, piece] of segment.pieces.entries()) {
     if (cut !== null && i > cut.piece) break;
     const isCut = cut !== null && i === cut.piece;
-    const end = isCut ? cut : await endOf(piece, rejected);
+    const end = isCut ? cut : endOf(piece, rejected, newlines[i] ?? 0);
     const isWhole = !isCut && piece.isLast && end.byte === piece.byte + piece.bytes;
     const seen: Fingerprint =
       files[piece.file.name]?.fingerprint ?? (await fingerprint(piece.file.path, piece.file.bytes));
@@ -267,18 +272,15 @@ async function advanced(
 }
 
 // A last line that has no end yet and cannot be read may be half of one: it is reported, and read again next time.
-async function endOf(
+function endOf(
   piece: Piece,
   rejected: readonly Rejected[],
-): Promise<{ byte: number; line: number | null }> {
+  newlines: number,
+): { byte: number; line: number | null } {
   const end = piece.byte + piece.bytes;
   const half = piece.isOpen
     ? rejected.find((r) => r.place.file === piece.file.name && r.place.byte + r.bytes.length >= end)
     : undefined;
   if (half !== undefined) return { byte: half.place.byte, line: half.place.line - 1 };
-  if (piece.line === null) return { byte: end, line: null };
-  const lines =
-    piece.lines ??
-    (piece.bytes <= COUNTED_BYTES ? await countLinesBefore({ ...piece, byte: end }) : null);
-  return { byte: end, line: lines === null ? null : piece.line + lines };
+  return { byte: end, line: piece.line === null ? null : piece.line + newlines };
 }

@@ -141,7 +141,13 @@ export class Dedup implements Stage {
     const { db } = this.#options;
     const keys = keysOf(changes);
     const names = join(keys.map((_, i) => id(`k${i}`)));
-    const now = sql`SELECT ${join(keys.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq, ts, ${changes.ord} AS ord FROM ${id(changes.relation)} WHERE kind <> ${KIND.truncate}`;
+    const rows = (fields: readonly string[], isOld: boolean): Sql =>
+      sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, seq, ts, ${changes.ord} AS ord, ${isOld} AS is_old
+      FROM ${id(changes.relation)} WHERE kind <> ${KIND.truncate}${isOld ? raw(' AND moved') : raw('')}`;
+    // A key that a row moved away from has changed too, though the row is another one's now.
+    const now = changes.hasMoves
+      ? sql`${rows(keys, false)} UNION ALL ${rows(oldKeysOf(changes), true)}`
+      : rows(keys, false);
     const prior = await this.#prior(table, keys.length);
     const before = (value: string, partition: Sql): Sql =>
       sql`max(${raw(value)}) OVER (PARTITION BY ${partition} ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
@@ -152,7 +158,7 @@ export class Dedup implements Stage {
         keys.map((_, i) => sql`${id(other, `k${i}`)} IS NOT DISTINCT FROM ${id('n', `k${i}`)}`),
         ' AND ',
       );
-    const judged = sql`SELECT n.ord, n.seq, n.ts,
+    const judged = sql`SELECT n.ord, n.seq, n.ts, n.is_old,
         greatest(${before('n.seq', sql`${own}, n.origin`)}, p.seq) AS last_seq,
         greatest(${before('n.ts', own)}, q.ts) AS last_ts
       FROM (${now}) n
@@ -162,7 +168,7 @@ export class Dedup implements Stage {
       'CASE WHEN seq IS NOT NULL AND last_seq IS NOT NULL THEN seq <= last_seq WHEN seq IS NULL THEN coalesce(ts < last_ts, FALSE) ELSE FALSE END',
     );
     return await db.run(
-      sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} IN (SELECT ord FROM (${judged}) WHERE ${isOld})`,
+      sql`DELETE FROM ${id(changes.relation)} WHERE ${changes.ord} IN (SELECT ord FROM (${judged}) WHERE NOT is_old AND ${isOld})`,
     );
   }
 
@@ -201,11 +207,8 @@ export class Dedup implements Stage {
       table.ts === null ? raw('TRUE') : sql`coalesce(ts >= ${table.ts - windowMs}, TRUE)`;
     const rows = (fields: readonly string[], where: Sql): Sql =>
       sql`SELECT ${join(fields.map((k, i) => sql`${id(k)} AS ${id(`k${i}`)}`))}, origin, (seq >> 64)::BIGINT AS hi, (seq & 18446744073709551615)::UBIGINT AS lo, ${changes.hasOrder ? raw('CASE WHEN seq IS NULL THEN ts END') : raw('ts')} AS ts FROM ${id(changes.relation)} WHERE kind <> ${KIND.truncate} AND ${within}${where}`;
-    const old = changes.columns.flatMap((c) =>
-      c.isKey && c.oldField !== null ? [c.oldField] : [],
-    );
     const all = changes.hasMoves
-      ? sql`${rows(keys, raw(''))} UNION ALL ${rows(old, raw(' AND moved'))}`
+      ? sql`${rows(keys, raw(''))} UNION ALL ${rows(oldKeysOf(changes), raw(' AND moved'))}`
       : rows(keys, raw(''));
     const name = `${randomUUID()}.parquet`;
     await mkdir(this.#options.stateDir, { recursive: true });
@@ -241,6 +244,9 @@ async function syncFile(path: string): Promise<void> {
     await handle.close();
   }
 }
+
+const oldKeysOf = (changes: Changes): readonly string[] =>
+  changes.columns.flatMap((c) => (c.isKey && c.oldField !== null ? [c.oldField] : []));
 
 const keysOf = (changes: Changes): readonly string[] =>
   changes.columns.filter((c) => c.isKey).map((c) => c.field);
