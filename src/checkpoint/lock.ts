@@ -31,9 +31,11 @@ export async function lockState(
       { subject: { pipeline: pipelineId } },
     );
   }
+  held.add(stateDir);
   try {
     await db.run(sql`ATTACH ${join(stateDir, 'lock.duckdb')} AS ${id(name)}`);
   } catch (error) {
+    held.delete(stateDir);
     const text = error instanceof Error ? error.message : '';
     const subject = { pipeline: pipelineId };
     if (!text.includes('lock'))
@@ -48,7 +50,6 @@ export async function lockState(
       { subject, cause: error },
     );
   }
-  held.add(stateDir);
   return async () => {
     held.delete(stateDir);
     await db.run(sql`DETACH ${id(name)}`);

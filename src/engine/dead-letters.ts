@@ -95,7 +95,9 @@ export class DeadLetters {
     for (const record of rejected) {
       const { code, message, table, key, place } = record;
       const letterId = letterIdOf(record.place);
-      if (this.#letters.has(letterId)) {
+      const known = this.#letters.get(letterId);
+      // A line that was cut when it was first met is another one now.
+      if (known !== undefined && Buffer.from(known.bytes).equals(record.bytes)) {
         this.#metAgain.add(letterId);
         continue;
       }

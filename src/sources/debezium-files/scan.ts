@@ -30,6 +30,8 @@ const BLOCK_BYTES = 4 << 20;
 const KEPT_BYTES = 1024;
 const NEWLINE = 10;
 const SPACE = 32;
+const TAB = 9;
+const RETURN = 13;
 
 export async function scanFile(path: string, options: ScanOptions): Promise<Scan> {
   const handle = await open(path);
@@ -121,7 +123,10 @@ class LineCounter {
 }
 
 function hasMore(bytes: Buffer, from: number, end: number): boolean {
-  for (let i = from; i < end; i += 1) if ((bytes[i] ?? 0) > SPACE) return true;
+  for (let i = from; i < end; i += 1) {
+    const byte = bytes[i];
+    if (byte !== SPACE && byte !== TAB && byte !== RETURN) return true;
+  }
   return false;
 }
 
