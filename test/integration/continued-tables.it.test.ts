@@ -3,6 +3,9 @@ import { access, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { judgeOrSkip } from '../kit/judges/judge-or-skip.ts';
+import { sameRows } from '../kit/judges/wire.ts';
+import { tempDir } from '../kit/temp-dir.ts';
+import { create, line, remove } from '../scenarios/envelopes.ts';
 import { metadataHoldsTogether } from './manifests.ts';
 import {
   everyReaderSees,
@@ -293,4 +296,67 @@ test('manifests that we merged, and metadata that we compressed, as the table’
   // DuckDB looks for compressed metadata only where it is told to.
   const scan = `iceberg_scan('${folderOf(table)}', metadata_compression_codec = 'gzip')`;
   await sees('DuckDB', readers.duckdb.query(`SELECT * FROM ${scan}`), shared.expected());
+});
+
+test('a table that another engine partitioned or upgraded is refused by name, and stays as it is', async (context) => {
+  const { spark } = await readersOrSkip(context);
+  for (const [change, refusal] of [
+    ['ADD PARTITION FIELD bucket(4, id)', /partition/],
+    [`SET TBLPROPERTIES ('format-version'='3')`, /format version 3/],
+  ] as const) {
+    await using shared = await sharedTable();
+    const { table } = shared;
+    await shared.lakeward(orders([1, 2], 1));
+    await spark.sql(table.warehouse, [`ALTER TABLE lake.db.orders ${change}`]);
+    const before = await readdir(join(folderOf(table), 'metadata'));
+    const feed = '{"op":"d","before":{"id":1},"after":null,"source":{"db":"db","table":"orders"}}';
+    await shared.pipeline.feed('9.jsonl', [feed]);
+    const { error } = await shared.pipeline.run();
+    expect([error?.code, error?.message]).toEqual([
+      'E_CONFIG_UNSUPPORTED',
+      expect.stringMatching(refusal),
+    ]);
+    expect(await readdir(join(folderOf(table), 'metadata'))).toEqual(before);
+    const rows = await spark.read(table.warehouse, 'db.orders');
+    sameRows(rows, shared.expected());
+  }
+});
+
+test('a partitioned table of Flink’s is read right by us: its deletes spare the same key of other partitions', async (context) => {
+  const readers = await readersOrSkip(context);
+  await using folder = await tempDir({ inMemory: true });
+  const table = { warehouse: folder.path, namespace: 'db', name: 'visits' };
+  const columns = 'id BIGINT, day DATE, n INT, PRIMARY KEY (id, day) NOT ENFORCED';
+  const row = (id: number, day: string, n: number): object => ({ id, day, n });
+  for (const [i, lines] of [
+    [
+      create({ ...row(1, '2024-02-29', 1) }, null),
+      create({ ...row(1, '1969-12-31', 2) }, null),
+      create({ ...row(2, '2024-02-29', 3) }, null),
+    ],
+    [
+      remove({ ...row(1, '2024-02-29', 1) }, null),
+      line('u', {
+        before: { ...row(2, '2024-02-29', 3) },
+        after: { ...row(2, '2024-02-29', 4) },
+        source: null,
+      }),
+    ],
+  ].entries()) {
+    const feed = join(folder.path, `feed-${i}.json`);
+    await writeFile(feed, `${lines.join('\n')}\n`);
+    await readers.flink.sql(folder.path, [
+      'CREATE DATABASE IF NOT EXISTS lake.db',
+      `CREATE TABLE IF NOT EXISTS lake.db.visits (${columns}) PARTITIONED BY (day) WITH ('format-version'='2','write.upsert.enabled'='true')`,
+      `CREATE TEMPORARY TABLE feed (${columns}) WITH ('connector'='filesystem','path'='file://${feed}','format'='debezium-json')`,
+      'INSERT INTO lake.db.visits SELECT * FROM feed',
+    ]);
+  }
+  await everyReaderSees(readers, table, {
+    columns: ['id', 'day', 'n'],
+    rows: [
+      ['1', '1969-12-31', '2'],
+      ['2', '2024-02-29', '4'],
+    ],
+  });
 });

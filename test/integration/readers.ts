@@ -191,13 +191,6 @@ export async function ownRows(at: TableAt, version: ScanAt = 'current'): Promise
   return rowsOf({ columns: fields.map((f) => f.name), rows });
 }
 
-/** The rows of a query over our own scan, which it calls `t`. */
-async function ownQuery(at: TableAt, query: (t: Sql) => Sql): Promise<readonly unknown[]> {
-  engine ??= Database.open();
-  const scan = scanSql(await planScan(await ownTable(at)));
-  return await (await engine).rows(query(sql`(${scan}) AS t`));
-}
-
 function textSql(value: Sql, type: string): Sql {
   if (type === 'float' || type === 'double') return value;
   if (type === 'binary' || type.startsWith('fixed')) return sql`'0x' || lower(hex(${value}))`;
