@@ -87,7 +87,7 @@ function jsonValue(value: Sql, type: ColumnType): Sql {
       return sql`${value}::VARCHAR`;
     case 'float':
     case 'double':
-      return sql`CASE WHEN isfinite(${value}) THEN ${value}::VARCHAR ELSE '"' || CASE WHEN isnan(${value}) THEN 'NaN' WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END || '"' END`;
+      return sql`CASE WHEN ${value} IS NULL THEN NULL WHEN isfinite(${value}) THEN ${value}::VARCHAR ELSE '"' || CASE WHEN isnan(${value}) THEN 'NaN' WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END || '"' END`;
     case 'string':
       return sql`to_json(${value})::VARCHAR`;
     case 'timestamptz':
