@@ -45,7 +45,7 @@ export async function explainPipeline(spec: PipelineSpec): Promise<readonly Expl
       context,
       systemClock,
     ).read(null, ended.signal)) {
-      for (const view of batch.views)
+      for (const view of batch?.views ?? [])
         for (const target of await targets.of(view)) explained.push(explainTarget(spec, target));
       ended.abort();
     }

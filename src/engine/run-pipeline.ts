@@ -64,8 +64,8 @@ export async function runPipeline(parts: PipelineParts, signal: AbortSignal): Pr
   const last = await recover(parts);
   const run = new Run(parts, last);
   for await (const batch of parts.source.read(last?.mark.position ?? null, signal)) {
-    if (batch.startsSchema) await run.checkpoint();
-    const stop = await run.take(batch);
+    if (batch?.startsSchema === true) await run.checkpoint();
+    const stop = batch === null ? null : await run.take(batch);
     if (run.isDue() || stop !== null) await run.checkpoint();
     if (stop !== null) throw stop;
     if (signal.aborted) break;

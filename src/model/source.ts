@@ -19,10 +19,6 @@ export interface LineText {
   readonly key: string | null;
 }
 
-/**
- * A stretch of a feed. Its relation lives until the next batch is asked for. A batch holds one schema of each table:
- * where a schema changes, the next batch begins.
- */
 /** What a batch held besides changes. */
 export interface BatchEnd {
   readonly counts: BatchCounts;
@@ -69,8 +65,11 @@ export interface ChangeBatch {
 }
 
 export interface Source extends AsyncDisposable {
-  /** Batches in feed order, after `position` (null: from the start), until the feed ends or `signal` aborts. */
-  read(position: Position | null, signal: AbortSignal): AsyncIterable<ChangeBatch>;
+  /**
+   * Batches in feed order, after `position` (null: from the start), until the feed ends or `signal` aborts. A feed
+   * that goes on gives null whenever nothing has come for a moment, so that what came before can be committed.
+   */
+  read(position: Position | null, signal: AbortSignal): AsyncIterable<ChangeBatch | null>;
   /** Committed downstream up to here: the source may forget. */
   acknowledge(position: Position): Promise<void>;
 }

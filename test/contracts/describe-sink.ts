@@ -276,8 +276,9 @@ async function write<V>(
   const batches = work(subject);
   const source = new ScriptedSource({ feed: feedOf(lines), batchLines: () => lines.length });
   for await (const batch of source.read(null, new AbortController().signal)) {
+    if (batch === null) continue;
     const result = await batches.run(batch);
-    await sink.write(result.changes, { places: () => batch.places() });
+
     await batches.drop(result);
   }
 }

@@ -104,7 +104,7 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
       const end = first?.places.at(-1) ?? '';
       const rest = goodPlaces(subject).slice(goodPlaces(subject).indexOf(end));
       expect(rest.length).toBeLessThan(EXPECTED.length);
-      for await (const batch of source.read(null, never)) {
+      for await (const batch of batchesOf(source, null, never)) {
         const place = await placeOf(subject, batch, end);
         const { position } = await batch.end(place);
         const read = await readAll(subject, subject.open(), position);
@@ -117,7 +117,7 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
       const abort = new AbortController();
       const source = subject.open();
       const read: Read[] = [];
-      for await (const batch of source.read(null, abort.signal)) {
+      for await (const batch of batchesOf(source, null, abort.signal)) {
         read.push(await readBatch(subject, batch));
         abort.abort();
       }
@@ -151,13 +151,21 @@ export function describeSource(name: string, make: () => Promise<SourceSubject>)
 
 const never = new AbortController().signal;
 
+async function* batchesOf(
+  source: Source,
+  position: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<ChangeBatch> {
+  for await (const batch of source.read(position, signal)) if (batch !== null) yield batch;
+}
+
 async function readAll(
   subject: SourceSubject,
   source: Source,
   position: string | null,
 ): Promise<readonly Read[]> {
   const read: Read[] = [];
-  for await (const batch of source.read(position, never))
+  for await (const batch of batchesOf(source, position, never))
     read.push(await readBatch(subject, batch));
   return read;
 }

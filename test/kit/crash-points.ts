@@ -100,7 +100,7 @@ export function crashingSource(source: Source, plan: CrashPlan): Source {
       plan.point('before source.read');
       for await (const batch of source.read(position, signal)) {
         plan.point('after source.read');
-        yield crashing(batch, 'batch', AWAITED.batch, plan);
+        yield batch === null ? null : crashing(batch, 'batch', AWAITED.batch, plan);
         plan.point('before source.read');
       }
     },

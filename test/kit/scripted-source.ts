@@ -46,6 +46,8 @@ export interface ScriptedSourceOptions {
   readonly batchLines: () => number;
   /** Whether the next batch is said to begin a schema. */
   readonly startsSchema?: () => boolean;
+  /** Whether nothing comes for a moment before the next batch. */
+  readonly pauses?: () => boolean;
 }
 
 /**
@@ -59,14 +61,15 @@ export class ScriptedSource implements Source {
     this.#options = options;
   }
 
-  async *read(position: string | null, signal: AbortSignal): AsyncGenerator<ChangeBatch> {
-    const { feed, batchLines, startsSchema } = this.#options;
+  async *read(position: string | null, signal: AbortSignal): AsyncGenerator<ChangeBatch | null> {
+    const { feed, batchLines, startsSchema, pauses } = this.#options;
     let at = Number(position ?? 0);
     if (at < feed.forgotten)
       throw new Error(
         `lines from ${at} on were asked for, those before ${feed.forgotten} are forgotten`,
       );
     while (at < feed.lines.length && !signal.aborted) {
+      if (pauses?.() === true) yield null;
       const end = Math.min(feed.lines.length, at + batchLines());
       yield batchOf(feed, at, end, startsSchema?.() ?? false);
       at = end;

@@ -299,6 +299,17 @@ describe('watch', () => {
     expect(pipeline.status().status).toBe('STOPPED');
   });
 
+  test('what came before a quiet time is committed when its interval has passed', async () => {
+    await using made = await pipelineCase(mirrorOf());
+    await made.feed('a.jsonl', [one(1)]);
+    const calm = watching({ checkpoint: { interval_ms: 400, min_pause_ms: 0 } });
+    await using pipeline = new PipelineBuilder(calm, { baseDir: made.dir }).build();
+    await pipeline.start();
+    await holds(made, 1);
+    expect(await made.snapshots('shop.t')).toHaveLength(1);
+    await pipeline.stop();
+  });
+
   test('stopped, the next start goes on where it was', async () => {
     await using made = await pipelineCase(mirrorOf());
     await made.feed('a.jsonl', [one(1)]);

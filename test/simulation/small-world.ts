@@ -72,6 +72,7 @@ export function smallWorld(options: SmallWorldOptions): World {
         feed,
         batchLines: () => random.between(1, cut),
         startsSchema: () => random.chance(0.1),
+        pauses: () => random.chance(0.1),
       });
       const stages = comesAgain
         ? [crashing(new MemoryDedup(db), 'stage', AWAITED.stage, plan)]

@@ -56,7 +56,7 @@ export class DebeziumFiles implements Source {
     this.#shapes = new Shapes(options);
   }
 
-  async *read(position: Position | null, signal: AbortSignal): AsyncGenerator<ChangeBatch> {
+  async *read(position: Position | null, signal: AbortSignal): AsyncGenerator<ChangeBatch | null> {
     this.#position = parsePosition(position);
     this.#shapes.restore(this.#position.columns);
     for (;;) {
@@ -65,6 +65,7 @@ export class DebeziumFiles implements Source {
         if (signal.aborted) return;
       }
       if (!this.#options.isWatching || signal.aborted) return;
+      yield null;
       await this.#options.clock.sleep(POLL_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
     }
