@@ -278,7 +278,7 @@ async function write<V>(
   for await (const batch of source.read(null, new AbortController().signal)) {
     if (batch === null) continue;
     const result = await batches.run(batch);
-
+    await sink.write(result.changes, { places: () => batch.places() });
     await batches.drop(result);
   }
 }
