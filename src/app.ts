@@ -48,7 +48,7 @@ export interface SourceContext {
 }
 
 /** Memory that the engine may take before it spills. More made no run faster; this keeps long feeds as small as short ones. */
-const ENGINE_MEMORY_BYTES = 125e6 * Math.max(THREADS, 2);
+const ENGINE_MEMORY_BYTES = 200e6 * Math.max(THREADS, 2);
 const SEGMENT_BYTES = 64 << 20;
 const IN_PLACE_BYTES = 448 << 20;
 

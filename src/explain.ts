@@ -7,7 +7,7 @@ import { changesOf, compute } from './engine/compute.ts';
 import { systemClock } from './lib/clock.ts';
 import type { TargetView } from './model/change.ts';
 import type { PipelineSpec } from './model/spec.ts';
-import { eventBodies, numbered } from './sinks/event-bus/event-sql.ts';
+import { linesInOrder } from './sinks/event-bus/event-sql.ts';
 import { dataRows, foldRows } from './sinks/iceberg/accumulator.ts';
 import { Database } from './sql/database.ts';
 import { id, raw, sql } from './sql/sql.ts';
@@ -93,7 +93,7 @@ function explainTarget(spec: PipelineSpec, view: TargetView): ExplainedTable {
       ? [
           {
             name: 'events',
-            sql: sql`COPY (${numbered(eventBodies(changes, id('places'), true), { source: `/pipelines/${spec.pipeline_id}`, idPrefix: spec.pipeline_id, before: 0, isOrdered: true })}) TO 'events.ndjson'`,
+            sql: sql`COPY (${linesInOrder(changes, id('places'), true, { head: { source: `/pipelines/${spec.pipeline_id}`, idPrefix: spec.pipeline_id }, sequence: 'event_numbers' })}) TO 'events.ndjson'`,
           },
         ]
       : []),

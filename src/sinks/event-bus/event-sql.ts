@@ -4,14 +4,51 @@ import type { ColumnType } from '../../model/types.ts';
 import { id, join, raw, sql, type Sql } from '../../sql/sql.ts';
 import { textOf } from '../../sql/value-text.ts';
 
+/** What a line begins with: everything up to its number. */
+export interface LineHead {
+  readonly source: string;
+  readonly idPrefix: string;
+}
+
 /**
- * `SELECT ord, part, line`: the line of each event from its `time` on, without the braces and the head that hold its id
- * (see {@link numbered}). `part` orders the two events of a moved key.
+ * Whole lines, numbered by a sequence in the order in which one thread meets the changes: no window, which would hold
+ * all lines before it gives the first.
+ */
+export function linesInOrder(
+  changes: Changes,
+  places: Sql,
+  isAligned: boolean,
+  { head, sequence }: { readonly head: LineHead; readonly sequence: string },
+): Sql {
+  const number = sql`${startOf(head)}, nextval(${sequence}), '",', `;
+  return sql`SELECT line FROM (${eventBodies(changes, places, isAligned, number)})`;
+}
+
+/** Whole lines of several bodies, sorted, numbered after `before` events. */
+export function linesSorted(bodies: readonly Sql[], head: LineHead, before: number): Sql {
+  return sql`SELECT concat(${startOf(head)}, ${before} + row_number() OVER (ORDER BY ord, part), '",', line) AS line
+    FROM (${join(
+      bodies.map((body) => sql`(${body})`),
+      ' UNION ALL ',
+    )}) ORDER BY ord, part`;
+}
+
+const startOf = ({ source, idPrefix }: LineHead): Sql =>
+  sql`${`{"specversion":"1.0","source":${JSON.stringify(source)},"id":${JSON.stringify(`${idPrefix}-`).slice(0, -1)}`}`;
+
+/**
+ * `SELECT ord, part, line`: the line of each event from its `type` on. `part` orders the two events of a moved key.
  *
  * @param places a relation `(ord, file, line, byte)`
  * @param isAligned the n-th row of the changes is that of the n-th place
+ * @param start arguments of `concat`, with a comma behind them, that come before the type
  */
-export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): Sql {
+export function eventBodies(
+  changes: Changes,
+  places: Sql,
+  isAligned: boolean,
+  start: Sql = raw(''),
+): Sql {
   const ord = changes.ord.text === 'rowid' ? raw('c.rowid') : raw('c.ord');
   const properties = changes.columns.filter((c) => !c.isKey);
   const rid = changes.columns.find((c) => c.isKey) as ChangeColumn;
@@ -42,11 +79,11 @@ export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): 
     shown: Sql,
     after: Sql,
     type: Sql,
-  ): Sql => sql`concat('"type":"', ${type}, '","subject":', ${ridText},
+  ): Sql => sql`concat(${start}'"type":"', ${type}, '","subject":', ${ridText},
     CASE WHEN ts IS NULL THEN '' ELSE ',"time":"' || strftime(make_timestamp(ts * 1000), '%Y-%m-%dT%H:%M:%S.%gZ') || '"' END, ',"datacontenttype":"application/json","data":{"operation":"', ${operation},
     '","object_type_rid":', ${jsonText(changes.objectType ?? '')}, ',"instance_rid":', ${ridText}, ',"properties":', ${shown},
     ',"source_timestamp":', coalesce(ts::VARCHAR, 'null'), ',"source_table":', ${jsonText(changes.source)}, ',"after":', ${after},
-    ',"position":{"file":', to_json(file)::VARCHAR, ',"line":', line, ',"byte":', byte, '}}')`;
+    ',"position":{"file":', to_json(file)::VARCHAR, ',"line":', line, ',"byte":', byte, '}}}')`;
   const plain = sql`SELECT ord, 1 AS part, ${event(
     sql`CASE kind WHEN ${KIND.create} THEN 'create' WHEN ${KIND.update} THEN 'update' ELSE 'delete' END`,
     raw('rid'),
@@ -58,21 +95,6 @@ export function eventBodies(changes: Changes, places: Sql, isAligned: boolean): 
   const gone = sql`SELECT ord, 0 AS part, ${event(sql`'delete'`, raw('old_rid'), sql`'{}'`, sql`'null'`, sql`'InstanceDeleted'`)} AS line FROM rows WHERE moved`;
   const come = sql`SELECT ord, 1 AS part, ${event(sql`'create'`, raw('rid'), all, all, sql`'InstanceCreated'`)} AS line FROM rows WHERE moved AND kind <> ${KIND.delete}`;
   return sql`WITH rows AS MATERIALIZED (${rows}) ${join([plain, gone, come], ' UNION ALL ')}`;
-}
-
-/** Whole lines, numbered after `before` events; ids are `<prefix>-<number>`. */
-export function numbered(
-  bodies: Sql,
-  head: {
-    readonly source: string;
-    readonly idPrefix: string;
-    readonly before: number;
-    readonly isOrdered: boolean;
-  },
-): Sql {
-  const order = head.isOrdered ? raw('') : raw('ORDER BY ord, part');
-  const start = `{"specversion":"1.0","source":${JSON.stringify(head.source)},"id":${JSON.stringify(`${head.idPrefix}-`).slice(0, -1)}`;
-  return sql`SELECT concat(${start}, ${head.before} + row_number() OVER (${order}), '",', line, '}') AS line FROM (${bodies}) ${order}`;
 }
 
 const jsonText = (text: string): Sql => sql`${JSON.stringify(text)}`;

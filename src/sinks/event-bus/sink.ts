@@ -10,8 +10,8 @@ import type { InstanceEvent, EventListener } from '../../model/event.ts';
 import type { Json } from '../../model/json.ts';
 import type { Committed, Mark, Sink, WriteContext } from '../../model/sink.ts';
 import { THREADS, type Database } from '../../sql/database.ts';
-import { join, raw, sql, type Sql } from '../../sql/sql.ts';
-import { eventBodies, numbered } from './event-sql.ts';
+import { id, raw, sql, type Sql } from '../../sql/sql.ts';
+import { eventBodies, linesInOrder, linesSorted, type LineHead } from './event-sql.ts';
 
 export interface EventSinkOptions {
   readonly db: Database;
@@ -49,26 +49,33 @@ export class EventSink implements Sink {
   async write(batch: readonly Changes[], context: WriteContext): Promise<void> {
     const mapped = batch.filter((changes) => changes.objectType !== null && changes.rows > 0);
     if (mapped.length === 0) return;
-    const { pipelineId, pendingDir } = this.#options;
+    const { pendingDir } = this.#options;
     const places = await context.places();
-    const { n } = await this.#options.db.one(sql`SELECT count(*) AS n FROM ${places}`);
-    const isPlain = (changes: Changes): boolean => changes.ord.text === 'rowid';
-    const bodies = mapped.map(
-      (changes) => sql`(${eventBodies(changes, places, isPlain(changes) && changes.rows === n)})`,
-    );
-    const isOrdered =
-      mapped.length === 1 && mapped.every((changes) => isPlain(changes) && !changes.hasMoves);
-    const lines = numbered(join(bodies, ' UNION ALL '), {
-      source: `/pipelines/${encodeURIComponent(pipelineId)}`,
-      idPrefix: pipelineId,
-      before: this.#written,
-      isOrdered,
-    });
     await this.#guarded(() => mkdir(pendingDir, { recursive: true }));
     this.#partNumber += 1;
     const part = joinPath(pendingDir, `part-${this.#partNumber}.ndjson`);
     this.#parts.push(part);
-    this.#written += await this.#copy(lines, part);
+    this.#written += await this.#copy(await this.#lines(mapped, places), part);
+  }
+
+  /** Lines of changes, numbered after what has been written. */
+  async #lines(mapped: readonly Changes[], places: Sql): Promise<Sql> {
+    const { db, pipelineId } = this.#options;
+    const head: LineHead = {
+      source: `/pipelines/${encodeURIComponent(pipelineId)}`,
+      idPrefix: pipelineId,
+    };
+    const { n } = await db.one(sql`SELECT count(*) AS n FROM ${places}`);
+    const isPlain = (changes: Changes): boolean => changes.ord.text === 'rowid';
+    const isAligned = (changes: Changes): boolean => isPlain(changes) && changes.rows === n;
+    const [first, ...others] = mapped;
+    if (first !== undefined && others.length === 0 && isPlain(first) && !first.hasMoves)
+      return linesInOrder(first, places, isAligned(first), { head, sequence: SEQUENCE });
+    return linesSorted(
+      mapped.map((changes) => eventBodies(changes, places, isAligned(changes))),
+      head,
+      this.#written,
+    );
   }
 
   // One thread writes lines in their order as fast as they can be made; more threads gather them all first. It works
@@ -76,17 +83,16 @@ export class EventSink implements Sink {
   // looking their places up, never the other way round.
   async #copy(lines: Sql, path: string): Promise<number> {
     this.#branch ??= await this.#options.db.branch();
-    const { one, two } = {
-      one: raw(`SET threads = 1; SET disabled_optimizers = 'join_order,build_side_probe_side'`),
-      two: raw(`SET threads = ${THREADS}; RESET disabled_optimizers`),
-    };
-    await this.#branch.run(one);
+    const alone = sql`SET threads = 1; SET disabled_optimizers = 'join_order,build_side_probe_side';
+      CREATE OR REPLACE TEMP SEQUENCE ${id(SEQUENCE)} START ${this.#written + 1}`;
+    const together = raw(`SET threads = ${THREADS}; RESET disabled_optimizers`);
+    await this.#branch.run(alone);
     try {
       return await this.#branch.run(
         sql`COPY (${lines}) TO ${path} (FORMAT csv, HEADER false, DELIMITER ${'\x01'}, QUOTE '', ESCAPE '', FORCE_QUOTE (line))`,
       );
     } finally {
-      await this.#branch.run(two);
+      await this.#branch.run(together);
     }
   }
 
@@ -183,6 +189,8 @@ export class EventSink implements Sink {
     }
   }
 }
+
+const SEQUENCE = 'event_numbers';
 
 const fileName = (checkpoint: number): string => `${String(checkpoint).padStart(12, '0')}.ndjson`;
 
