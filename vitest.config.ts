@@ -8,6 +8,8 @@ const project = (name: string, include: string[], timeoutMs = 20_000, parallel =
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     fileParallelism: parallel,
+    // Tests share no state through modules; loading them anew for each file costs a tenth of the time.
+    isolate: false,
     passWithNoTests: true,
   },
 });

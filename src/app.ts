@@ -47,7 +47,7 @@ export interface SourceContext {
   readonly spoolDir: string;
 }
 
-/** Memory that the engine may take before it spills. More made no run faster; this keeps long feeds as small as short ones. */
+/** Memory that the engine may take before it spills, compressed, which costs CPU time; long feeds stay as small as short ones. */
 const ENGINE_MEMORY_BYTES = 200e6 * Math.max(THREADS, 2);
 const SEGMENT_BYTES = 64 << 20;
 const IN_PLACE_BYTES = 448 << 20;

@@ -96,7 +96,11 @@ function referenceNumber(text: string): Exact | null {
 function scaled(exact: Exact | null, scale: number): bigint | null {
   if (exact === null) return null;
   const power = exact.power + scale;
+  if (exact.digits === 0n) return 0n;
+  // No type is as wide; the power itself would take seconds.
+  if (power > 100) return null;
   if (power >= 0) return exact.digits * 10n ** BigInt(power);
+  if (-power > 100) return null;
   const divisor = 10n ** BigInt(-power);
   return exact.digits % divisor === 0n ? exact.digits / divisor : null;
 }

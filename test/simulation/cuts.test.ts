@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { line, wrapped, type FieldTypes } from './envelopes.ts';
+import { line, wrapped, type FieldTypes } from '../scenarios/envelopes.ts';
 import {
   pipelineCase,
   type Outcome,
   type PipelineCase,
   type PipelineKeys,
-} from './pipeline-case.ts';
+} from '../scenarios/pipeline-case.ts';
 
 /*
  * One feed with a bit of everything, cut in every way: what comes out never depends on where checkpoints, files, runs
