@@ -4,6 +4,7 @@
  */
 /** A double is told apart by 17 digits; with its point such a number has at least 18 characters. */
 const STRIDE = 17;
+const HALF = 9;
 const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
@@ -15,6 +16,8 @@ export function longRealsIn(bytes: Uint8Array): readonly number[] {
   const end = bytes.length;
   for (let i = STRIDE - 1; i < end; i += STRIDE) {
     if (!isPart(bytes[i] ?? 0)) continue;
+    // Most runs are short: a long one goes on as far as this on one side at least.
+    if (!isPart(bytes[i - HALF] ?? 0) && !isPart(bytes[i + HALF] ?? 0)) continue;
     let from = i;
     while (from > 0 && isPart(bytes[from - 1] ?? 0)) from -= 1;
     let to = i + 1;
