@@ -420,21 +420,6 @@ test('a mapped table is keyed by rid, and names with spaces, quotes, emoji and S
   ]);
 });
 
-test('a table whose name holds a percent sign is read by all but Flink, which takes it for a format', async (context) => {
-  const { spark, flink, duckdb } = await readersOrSkip(context);
-  const name = '100 %20';
-  await using shop = await pipelineCase({
-    source: { tables: [{ table: `shop.${name}`, primary_key: ['id'], columns: { id: 'int' } }] },
-  });
-  await checkpoints(shop, [[create({ id: 1 }, { db: 'shop', table: name })]]);
-  const table = tableOf(shop, 'shop', name);
-  const rows: Rows = { columns: ['id'], rows: [['1']] };
-  await sees('Lakeward', ownRows(table), rows);
-  await sees('DuckDB', duckdb.read(folderOf(table)), rows);
-  await sees('Spark', spark.read(table.warehouse, quotedName(table)), rows);
-  await expect(flink.read(table.warehouse, quotedName(table))).rejects.toThrow(/Conversion = /);
-});
-
 test('more than 50,000 keys deleted over several checkpoints lose no row and spare none in any reader', async (context) => {
   const readers = await readersOrSkip(context);
   const pyiceberg = await judgeOrSkip('pyiceberg', context);

@@ -207,7 +207,7 @@ test('damaged metadata is told, not taken for a table that is not there', async 
 });
 
 describe('names', () => {
-  test.each(['a b', 'ü😀', "it's", '"x"', '100%', 'a%20b', 'x$y', 'SELECT 1; --'])(
+  test.each(['a b', 'ü😀', "it's", '"x"', 'x$y', 'SELECT 1; --'])(
     '%s can name a table',
     async (name) => {
       await catalog.createTable({ ...NEW, namespace: name.replaceAll('.', ''), name });
@@ -223,6 +223,8 @@ describe('names', () => {
     'a/b',
     '../../etc',
     'a:b',
+    '100%',
+    'a%20b',
     'a#b',
     'a?b',
     'a*',

@@ -3,8 +3,8 @@ import { tableText, type TableRef } from './catalog.ts';
 
 /*
  * Paths in table metadata are not escaped, and readers take some characters for syntax: `#` and `?` end a path for
- * readers that parse it as a URI, `* ? [ ] { }` are patterns for readers that expand globs, `\` is a separator or an escape, and a colon in a
- * name makes a scheme of it for Hadoop. Spaces, quotes, `%` and all of Unicode are read as they are.
+ * readers that parse it as a URI, Flink takes `%` for a format, `* ? [ ] { }` are patterns for readers that expand globs, `\` is a separator or an escape, and a colon in a
+ * name makes a scheme of it for Hadoop. Spaces, quotes and all of Unicode are read as they are.
  */
 const SPECIAL = /[#?*[\]{}\\\p{Cc}]/u;
 
@@ -23,13 +23,13 @@ export function checkName(name: string, ref: TableRef): void {
   const bad =
     name === '' ||
     name.startsWith('.') ||
-    /[/:]/.test(name) ||
+    /[/:%]/.test(name) ||
     SPECIAL.test(name) ||
     !name.isWellFormed();
   if (!bad && Buffer.byteLength(name) <= 255) return;
   throw new PipelineError(
     'E_CONFIG_UNSUPPORTED',
-    `${JSON.stringify(tableText(ref))} cannot name a table: a name is not empty, has at most 255 bytes, does not begin with a dot, and holds none of / : \\ # ? * [ ] { } and no control character`,
+    `${JSON.stringify(tableText(ref))} cannot name a table: a name is not empty, has at most 255 bytes, does not begin with a dot, and holds none of / : % \\ # ? * [ ] { } and no control character`,
     { subject: { table: tableText(ref) } },
   );
 }
