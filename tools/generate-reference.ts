@@ -20,6 +20,7 @@ import {
 import { ENCODINGS, encodingsOf, TYPE_WORDS } from '../src/config/column-type.ts';
 import type { ErrorKind } from '../src/model/errors.ts';
 import { ERRORS } from '../src/model/errors.ts';
+import { cliPage } from '../src/cli/reference.ts';
 import { z } from 'zod';
 
 export interface GeneratedFile {
@@ -28,9 +29,9 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** `docs/reference/cli.md` joins this list through a `cliPage()` of its own. */
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
+    { path: 'docs/reference/cli.md', text: cliPage(NOTE) },
     { path: 'docs/reference/configuration.md', text: configurationPage() },
     { path: 'docs/reference/errors.md', text: errorsPage() },
     { path: 'schema/v1.json', text: `${JSON.stringify(pipelineJsonSchema(), null, 2)}\n` },

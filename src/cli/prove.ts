@@ -8,6 +8,9 @@ import { matchesPattern } from '../model/pattern.ts';
 import type { PipelineSpec } from '../model/spec.ts';
 import { expectedTables, type ExpectedTable } from '../reconcile/expected-table.ts';
 import { reconcile, type ReconcileReport } from '../reconcile/reconcile.ts';
+import { duckdbType } from '../sql/casts.ts';
+import { id, join, sql, type Sql } from '../sql/sql.ts';
+import type { ColumnType } from '../model/types.ts';
 import { withScratch } from './query/run-query.ts';
 import { feedState, unreadBytes, waitingLetters, type FeedState } from './state.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,8 +19,9 @@ import { tablesNamed, unknownTable, type Warehouse } from './warehouse.ts';
 export interface Proof {
   /** `ns.t`. */
   readonly table: string;
-  /** Null: the table is not on the lake. */
+  /** Null: neither the lake nor the feed knows the table. */
   readonly report: ReconcileReport | null;
+  readonly isOnLake: boolean;
   /** Whether what is on the lake is what the feed says. */
   readonly equal: boolean;
 }
@@ -49,20 +53,34 @@ export async function* proveTables(
     const { namespace, name } = expected;
     const table = await warehouse.catalog.loadTable({ namespace, name });
     const label = `${namespace}.${name}`;
-    if (table === null)
-      yield {
-        table: label,
-        report: null,
-        equal: !expected.sources.some((source) => Object.hasOwn(state.columns, source.table)),
-      };
-    else {
-      const tableSql = scanSql(await planScan(table, asOf(table, spec.pipeline_id, last.mark.id)));
-      const report = await withScratch((db) =>
-        reconcile(db.connection, { feed, table: label, tableSql, expected }),
-      );
-      yield { table: label, report, equal: report.equal };
+    const isMet = expected.sources.some((source) => Object.hasOwn(state.columns, source.table));
+    if (table === null && !isMet) {
+      yield { table: label, report: null, isOnLake: false, equal: true };
+      continue;
     }
+    const tableSql =
+      table === null
+        ? emptyTable(expected, state)
+        : scanSql(await planScan(table, asOf(table, spec.pipeline_id, last.mark.id)));
+    const report = await withScratch((db) =>
+      reconcile(db.connection, { feed, table: label, tableSql, expected }),
+    );
+    yield { table: label, report, isOnLake: table !== null, equal: report.equal };
   }
+}
+
+/** What stands for a table that nothing was written to: right where all its changes are dead letters. */
+function emptyTable({ sources }: ExpectedTable, { columns }: FeedState): Sql {
+  const typed = sources.flatMap(({ table, rid, values }): [string, ColumnType][] => [
+    ...(rid === undefined ? [] : [['rid', 'string'] as [string, ColumnType]]),
+    ...(values === null
+      ? (columns[table] ?? []).map((c): [string, ColumnType] => [c.name, c.type])
+      : values.map((v): [string, ColumnType] => [v.column, v.type ?? v.sourceType ?? 'string'])),
+  ]);
+  const nulls = [...new Map(typed)].map(
+    ([name, type]) => sql`CAST(NULL AS ${duckdbType(type)}) AS ${id(name)}`,
+  );
+  return sql`SELECT ${join(nulls)} WHERE FALSE`;
 }
 
 /** The table as the checkpoint left it, although a run may have gone on since. */

@@ -408,6 +408,20 @@ test('dlq discard asks nobody where nobody can answer', async () => {
   expect(await letters(cwd)).toEqual([]);
 });
 
+test('reconcile takes a table that is not on the lake for an empty one', async () => {
+  const bad = await mirrored(BAD);
+  const without = await cli.run(['reconcile'], { cwd: bad });
+  expect([without.code, without.stdout]).toEqual([
+    0,
+    'shop.orders: not on the lake, since the feed leaves no row of it\n',
+  ]);
+  const gone = await mirrored();
+  await rm(join(gone, 'warehouse/shop/orders'), { recursive: true });
+  const missing = await cli.run(['reconcile'], { cwd: gone });
+  expect(missing.code).toBe(2);
+  expect(missing.stdout).toMatch(/^shop\.orders: MISSING on the lake\n[^]*2 missing, 0 extra/u);
+});
+
 test('reconcile exits with 0 when tables equal their feed and with 2 when not', async () => {
   const cwd = await mirrored();
   const equal = await cli.run(['reconcile', 'pipeline.yaml', 'orders'], { cwd });

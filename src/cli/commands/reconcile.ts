@@ -38,9 +38,10 @@ export async function reconcileCommand(
   return proofs.every(({ equal }) => equal) ? EXIT.ok : EXIT.different;
 }
 
-function proofText({ table, equal, report }: Proof): string {
-  if (report !== null) return formatReconcile(report);
+function proofText({ table, equal, isOnLake, report }: Proof): string {
+  if (report === null) return `${table}: not on the lake, since the feed has no change of it yet`;
+  if (isOnLake) return formatReconcile(report);
   return equal
-    ? `${table}: not on the lake, since the feed has no change of it yet`
-    : `${table}: MISSING on the lake, although the feed has changes of it`;
+    ? `${table}: not on the lake, since the feed leaves no row of it`
+    : `${table}: MISSING on the lake\n${formatReconcile(report)}`;
 }
