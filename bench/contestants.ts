@@ -20,7 +20,7 @@ export type ContestantName = (typeof CONTESTANTS)[number];
 const ROOT = join(import.meta.dirname, '..');
 const DATA = join(import.meta.dirname, '.data');
 /** The product as `npm run build` makes it. */
-export const BUILT = join(ROOT, 'dist/main.js');
+export const BUILT = join(ROOT, 'dist/bin/lakeward.js');
 const CHECKPOINT_BYTES = 67_108_864;
 
 export function contestant(name: ContestantName, feed: string, main: string): Contestant {

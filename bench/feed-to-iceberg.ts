@@ -5,7 +5,7 @@
  *
  *   npm run bench -- --rows 1000000             medians of 3 runs, one table
  *   npm run bench -- --rows 1000000,10000000    two sizes, and the targets that compare them
- *   npm run bench -- --lakeward ../other/dist/main.js   another build of the product
+ *   npm run bench -- --lakeward ../other/dist/bin/lakeward.js   another build of the product
  *   npm run bench -- --only script,one-checkpoint --runs 5 --json
  */
 import { execFileSync } from 'node:child_process';
@@ -28,7 +28,7 @@ interface Choice {
   /** Null: 3 runs, and 1 above a million rows. */
   readonly runs: number | null;
   readonly isJson: boolean;
-  /** The product's `main.js`. */
+  /** The product's built command line. */
   readonly main: string;
 }
 

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildCli, folderOf, type Cli } from './cli-process.ts';
+import { startCli, folderOf, type Cli } from './cli-process.ts';
 
 let cli: Cli;
 beforeAll(async () => {
-  cli = await buildCli();
+  cli = await startCli();
 });
 afterAll(() => cli.dispose());
 

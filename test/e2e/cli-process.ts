@@ -1,9 +1,10 @@
 /** The command line as a process of its own, built from the sources as they are. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile, mkdir } from 'node:fs/promises';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { buildCli } from '../kit/built-cli.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
@@ -27,13 +28,8 @@ interface RunOptions {
   readonly stdin?: string;
 }
 
-/** Builds into a folder beside links to what the build expects around it, so that no other test's `dist` matters. */
-export async function buildCli(): Promise<Cli> {
-  const dir = await mkdtemp(join(tmpdir(), 'lakeward-cli-'));
-  for (const name of ['node_modules', 'src', 'schema', 'package.json'])
-    await symlink(join(ROOT, name), join(dir, name));
-  await compile(join(dir, 'dist'));
-  const main = join(dir, 'dist/main.js');
+export async function startCli(): Promise<Cli> {
+  const built = await buildCli();
   const start = (args: readonly string[], { cwd, env, stdin }: RunOptions = {}): ChildProcess => {
     const {
       npm_command: _npm,
@@ -42,8 +38,8 @@ export async function buildCli(): Promise<Cli> {
       CI: _ci,
       ...inherited
     } = process.env;
-    const child = spawn(process.execPath, [main, ...args], {
-      cwd: cwd ?? dir,
+    const child = spawn(process.execPath, [built.script, ...args], {
+      cwd: cwd ?? built.dir,
       env: { ...inherited, ...env },
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
@@ -53,22 +49,10 @@ export async function buildCli(): Promise<Cli> {
   return {
     start,
     run: (args, options) => ended(start(args, options)),
-    dispose: () => rm(dir, { recursive: true, force: true }),
+    dispose: async () => {
+      await built[Symbol.asyncDispose]();
+    },
   };
-}
-
-// Type errors are another check's business: what can be emitted is.
-async function compile(outDir: string): Promise<void> {
-  const args = [
-    '-p',
-    join(ROOT, 'tsconfig.build.json'),
-    '--outDir',
-    outDir,
-    '--noEmitOnError',
-    'false',
-  ];
-  const tsc = execFile(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT });
-  await new Promise((resolve) => tsc.on('close', resolve));
 }
 
 /** What a process said, once it has ended. */

@@ -1,13 +1,13 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildCli, ended, folderOf, makeFolder, said, type Cli, type Ran } from './cli-process.ts';
+import { startCli, ended, folderOf, makeFolder, said, type Cli, type Ran } from './cli-process.ts';
 
 let cli: Cli;
 /** A workspace whose pipeline has run; for tests that only read. */
 let shared: string;
 beforeAll(async () => {
-  cli = await buildCli();
+  cli = await startCli();
   shared = await makeFolder({ 'pipeline.yaml': PIPELINE, 'feed.jsonl': FEED });
   await cli.run(['run'], { cwd: shared });
 });

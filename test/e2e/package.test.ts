@@ -77,7 +77,8 @@ test('the package holds what it needs and no more', () => {
   expect(packed).toEqual(
     expect.arrayContaining([
       'bin/lakeward.js',
-      'dist/main.js',
+      'dist/bin/lakeward.js',
+      'dist/bin/LICENSES.txt',
       'dist/index.d.ts',
       'schema/v1.json',
       'package.json',

@@ -45,8 +45,7 @@ export const folderOf = (table: TableAt): string =>
   join(table.warehouse, table.namespace, table.name);
 
 /** For the SQL of Spark and Flink, without the catalog. */
-export const quotedName = ({ namespace, name }: TableAt): string =>
-  `${tick(namespace)}.${tick(name)}`;
+const quotedName = ({ namespace, name }: TableAt): string => `${tick(namespace)}.${tick(name)}`;
 
 const tick = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 

@@ -11,11 +11,8 @@ import {
   everyReaderSees,
   everyReaderTravels,
   folderOf,
-  ownRows,
   ownSnapshots,
-  quotedName,
   readersOrSkip,
-  sees,
   type TableAt,
   type Version,
 } from './readers.ts';
