@@ -10,8 +10,8 @@ const project = (name: string, include: string[], timeoutMs = 20_000, isParallel
     fileParallelism: isParallel,
     // Vitest starts projects of unlike parallelism together only if told that they are groups, one after the other.
     sequence: { groupOrder: isParallel ? 0 : 1 },
-    // Tests share no state through modules; loading them anew for each file costs a tenth of the time.
-    isolate: false,
+    // Loading modules anew for each file costs a tenth of the fast tiers' time; only files that start servers need it.
+    isolate: !isParallel,
     passWithNoTests: true,
   },
 });
