@@ -50,6 +50,22 @@ test('counts agree with their noun', () => {
   expect(number(9007199254740993n)).toBe('9,007,199,254,740,993');
 });
 
+test('a number keeps every digit that it has', () => {
+  const values = [-1234567, -123, 0.1234567, 12345.67891, 1e21, 1.5e-7, NaN, -Infinity, 999, 1000];
+  expect(values.map(number)).toEqual([
+    '-1,234,567',
+    '-123',
+    '0.1234567',
+    '12,345.67891',
+    '1e+21',
+    '1.5e-7',
+    'NaN',
+    '-Infinity',
+    '999',
+    '1,000',
+  ]);
+});
+
 test('a rate over no time is none', () => {
   expect([rate(10, 0), rate(1000, 500), rate(1, 3000)]).toEqual([0, 2000, 0]);
 });
